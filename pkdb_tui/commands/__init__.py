@@ -1,0 +1,1 @@
+"""The command language: one registry that console, keys, palette, plain mode and help are made from."""

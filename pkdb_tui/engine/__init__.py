@@ -1,0 +1,1 @@
+"""The debugger itself, independent of any screen."""

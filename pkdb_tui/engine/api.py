@@ -1,0 +1,422 @@
+"""Frozen plain types that cross the boundary between the engine and whoever shows it.
+
+Everything here is a value: built once, never changed, safe to keep after the program has moved on. A handle
+into the program (a frame, a thread) is only meaningful for the `generation` of the snapshot it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+
+class Plain(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of all boundary types."""
+
+
+class Phase(StrEnum):
+    """The state machine of one session (DESIGN section 4)."""
+
+    IDLE = "idle"
+    RUNNING_PYTHON = "running python"
+    STOPPED_PYTHON = "stopped in python"
+    DISPATCHING = "dispatching"
+    RUNNING_KERNEL = "running kernel"
+    STOPPED_KERNEL = "stopped in kernel"
+    EXITED = "exited"
+
+    @property
+    def stopped(self) -> bool:
+        return self in (Phase.STOPPED_PYTHON, Phase.STOPPED_KERNEL)
+
+    @property
+    def running(self) -> bool:
+        return self in (Phase.RUNNING_PYTHON, Phase.DISPATCHING, Phase.RUNNING_KERNEL)
+
+
+class Reason(StrEnum):
+    """Why the program stopped; the words plain mode prints after `stopped:`."""
+
+    START = "start"
+    BREAKPOINT = "breakpoint"
+    STEP = "step"
+    PAUSE = "pause"
+    EXCEPTION = "exception"
+    SIGNAL = "signal"
+    WATCHPOINT = "watchpoint"
+    BOUNDS = "bounds"
+    ERROR = "error"  # a kernel that doesn't translate or compile
+
+
+class FrameKind(StrEnum):
+    PYTHON = "python"
+    KERNEL = "kernel"
+    GLUE = "glue"  # generated code, framework, OpenMP runtime, interpreter: hidden until asked for
+
+
+class Frame(Plain, frozen=True, kw_only=True):
+    """One entry of the merged stack, innermost first; `index` is what `frame N` takes."""
+
+    index: int
+    function: str
+    file: str
+    line: int
+    kind: FrameKind
+
+
+class VariableKind(StrEnum):
+    SCALAR = "scalar"
+    ARRAY = "array"
+    OBJECT = "object"
+
+
+class Variable(Plain, frozen=True, kw_only=True):
+    """A name with its value as a person of Python reads it.
+
+    `text` is the full display text of a scalar or the bounded preview of an object; for an array it is the
+    place and layout ("host, rows"), never its elements. `value` is the number itself for scalars, for alignment.
+    """
+
+    name: str
+    type: str
+    text: str
+    kind: VariableKind = VariableKind.OBJECT
+    value: int | float | bool | complex | str | None = None
+    native_type: str = ""
+    scope: str = "local"  # argument | local | global | closure | special (`__return__`, `__exception__`)
+    changed: bool = False
+    previous: str = ""  # display text at the last stop in the same frame, when changed
+
+
+class ThreadState(StrEnum):
+    BREAKPOINT = "at breakpoint"
+    STOPPED = "stopped"
+    RUNNING = "running"
+    BARRIER = "at barrier"  # waits for the other threads: end of the region, or an explicit barrier
+    DIVERGED = "diverged"
+    FAULT = "fault"
+    EXITED = "exited"
+
+
+class ThreadRange(Plain, frozen=True, kw_only=True):
+    """Kernel threads `first`..`last` (inclusive, linear numbers) that share a state and a place."""
+
+    first: int
+    last: int
+    state: ThreadState
+    file: str = ""
+    line: int = 0
+    detail: str = ""
+
+
+class PythonThread(Plain, frozen=True, kw_only=True):
+    """A Python thread of the program."""
+
+    ident: int
+    name: str
+    current: bool
+    file: str
+    line: int
+    function: str
+
+
+class Focus(Plain, frozen=True, kw_only=True):
+    """Which kernel thread the panes show. `text` is what the top line says, such as `thread 3 of 8 · j = 96`."""
+
+    thread: int
+    threads: int
+    text: str
+
+
+class KernelInfo(Plain, frozen=True, kw_only=True):
+    """The launch a kernel stop belongs to."""
+
+    name: str
+    file: str
+    first_line: int
+    last_line: int
+    space: str
+    policy: str
+    launch: int
+    framework: str
+    build: str  # debug | release
+
+
+class ExceptionInfo(Plain, frozen=True, kw_only=True):
+    type: str
+    message: str
+    traceback: str
+
+
+class StopSnapshot(Plain, frozen=True, kw_only=True):
+    """All that one stop shows at once; late answers of an older `generation` are dropped."""
+
+    generation: int
+    phase: Phase
+    reason: Reason
+    reason_text: str  # "breakpoint 2", "step", "signal SIGSEGV", "bounds: counter index 504, extent 504"
+    frames: tuple[Frame, ...]
+    frame: int  # index into `frames` of the selected one
+    variables: tuple[Variable, ...]  # of the selected frame
+    breakpoints: tuple[int, ...] = ()  # ids hit
+    threads: tuple[ThreadRange, ...] = ()  # kernel threads, kernel stops only
+    focus: Focus | None = None
+    python_threads: tuple[PythonThread, ...] = ()
+    kernel: KernelInfo | None = None
+    exception: ExceptionInfo | None = None
+    return_text: str = ""  # value being returned, at a stop on return
+
+    @property
+    def location(self) -> Frame:
+        return self.frames[self.frame]
+
+
+class BreakpointState(StrEnum):
+    PENDING = "pending"
+    BOUND = "bound"
+    UNBOUND = "cannot bind"
+    DISABLED = "disabled"
+
+
+class BreakpointSpec(Plain, frozen=True, kw_only=True):
+    """What the person asked for. Exactly one of `line` (with `file`), `function` and `watch` is given."""
+
+    file: str = ""
+    line: int = 0
+    function: str = ""
+    watch: str = ""
+    condition: str = ""
+    ignore: int = 0
+    temporary: bool = False
+    log: str = ""  # a log point: text with {expressions}; printed instead of stopping
+    threads: str = ""  # kernel threads it applies to, as Python slice or list text: "3", "0:4", "1,5"
+
+
+class Breakpoint(Plain, frozen=True, kw_only=True):
+    """A breakpoint as it stands now: the request, what it is bound to, and why not."""
+
+    id: int
+    spec: BreakpointSpec
+    enabled: bool
+    state: BreakpointState
+    file: str  # where it is bound, or would be
+    line: int
+    kernel: str = ""  # name of the kernel whose line this is; empty for Python lines
+    hits: int = 0
+    reason: str = ""  # why it can't bind, or what was moved: "line 11 has no code: moved to 12"
+
+
+class LineKind(StrEnum):
+    PYTHON = "python"
+    KERNEL = "kernel"
+
+
+class KernelSpan(Plain, frozen=True, kw_only=True):
+    """A kernel or kernel function in a source file, found without importing it; lines are inclusive."""
+
+    name: str
+    first_line: int
+    last_line: int
+    lines: tuple[int, ...]  # lines that will have kernel code
+
+
+class SourceInfo(Plain, frozen=True, kw_only=True):
+    """What the debugger knows about a file's lines before anything has run."""
+
+    file: str
+    python_lines: tuple[int, ...]
+    kernels: tuple[KernelSpan, ...]
+    error: str = ""  # a syntax error, as one sentence
+
+
+class ArrayStatistics(Plain, frozen=True, kw_only=True):
+    """Over the elements fetched (`count` of them); NaN is excluded from min, max and mean, counted in `nan`."""
+
+    count: int
+    nan: int
+    inf: int
+    zero: int
+    minimum: float | int | None
+    maximum: float | int | None
+    mean: float | None
+
+
+class Slice(Plain, frozen=True, kw_only=True):
+    """Part of an array as it is in the program's memory.
+
+    `values` is a numpy array (0-2 dimensions as shown, any numeric dtype), a private copy.
+    """
+
+    expression: str
+    dtype: str
+    shape: tuple[int, ...]
+    values: Any
+    statistics: ArrayStatistics
+    truncated: bool = False  # True when the expression names more elements than were fetched
+    total: int = 0
+    layout: str = ""
+    changed: tuple[int, ...] = ()  # flat indices into `values` that differ from the last stop
+
+
+class Evaluation(Plain, frozen=True, kw_only=True):
+    """The answer to an expression or statement typed by the person."""
+
+    text: str  # as the console shows it; empty for statements and None
+    type: str = ""
+    value: Any = None
+    slice: Slice | None = None
+    output: str = ""  # what it printed
+
+
+class ThreadValue(Plain, frozen=True, kw_only=True):
+    thread: int
+    text: str
+    value: int | float | bool | complex | str | None
+    error: str = ""
+
+
+class ThreadValues(Plain, frozen=True, kw_only=True):
+    """`parallel_print`: one value per stopped kernel thread; threads that aren't stopped are in `missing`."""
+
+    expression: str
+    values: tuple[ThreadValue, ...]
+    missing: tuple[int, ...] = ()
+
+
+class Watch(Plain, frozen=True, kw_only=True):
+    """A watch expression with its value at the current stop, or the reason it has none."""
+
+    id: int
+    expression: str
+    evaluation: Evaluation | None
+    error: str = ""
+    changed: bool = False
+    previous: str = ""
+
+
+class LaunchRecord(Plain, frozen=True, kw_only=True):
+    """One row of the launch log: launches of the same kernel from the same line are one row."""
+
+    kernel: str
+    file: str  # of the call
+    line: int
+    pattern: str  # parallel_for | parallel_reduce | parallel_scan
+    policy: str
+    space: str
+    build: str
+    count: int
+    last_seconds: float
+    total_seconds: float
+    arguments: tuple[Variable, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class ExitCause(Plain, frozen=True, kw_only=True):
+    """How the program ended: exactly one of `status`, `signal` and `exception` is meaningful."""
+
+    status: int | None = None
+    signal: str = ""
+    exception: ExceptionInfo | None = None
+    detail: str = ""
+
+    @property
+    def text(self) -> str:
+        """What plain mode prints after `exited:`."""
+        if self.signal:
+            return f"signal {self.signal}"
+        if self.exception is not None:
+            message = f": {self.exception.message}" if self.exception.message else ""
+            return f"exception {self.exception.type}{message}"
+        return f"status {self.status}"
+
+
+class LaunchOptions(Plain, frozen=True, kw_only=True):
+    """How the program is started. Exactly one of `script` and `module` is given; script `-` reads stdin."""
+
+    script: str = ""
+    module: str = ""
+    arguments: tuple[str, ...] = ()
+    python: str = ""  # interpreter; empty for this one
+    runtime: str = "auto"  # auto | embedded | installed
+    directory: str = ""  # working directory; empty for this one
+    environment: Mapping[str, str] = {}
+    columns: int = 80
+    rows: int = 24
+    bounds: bool = True  # bounds checks in debug builds
+    gdb: str = "gdb"
+
+
+# --- events, in the order they happened -----------------------------------------------------------------------
+
+
+class Event(Plain, frozen=True, kw_only=True):
+    """Something the session tells its listener; a command's reply is always delivered before its events."""
+
+
+class PhaseChanged(Event, frozen=True, kw_only=True):
+    phase: Phase
+    generation: int
+
+
+class Stopped(Event, frozen=True, kw_only=True):
+    snapshot: StopSnapshot
+
+
+class SnapshotChanged(Event, frozen=True, kw_only=True):
+    """Same stop, other focus, frame, or thread states: `snapshot.generation` is unchanged."""
+
+    snapshot: StopSnapshot
+
+
+class Exited(Event, frozen=True, kw_only=True):
+    cause: ExitCause
+
+
+class ProgramOutput(Event, frozen=True, kw_only=True):
+    """Bytes the program wrote to its terminal; `dropped` counts bytes lost before these under back-pressure."""
+
+    data: bytes
+    dropped: int = 0
+
+
+class BreakpointsChanged(Event, frozen=True, kw_only=True):
+    breakpoints: tuple[Breakpoint, ...]
+
+
+class WatchesChanged(Event, frozen=True, kw_only=True):
+    watches: tuple[Watch, ...]
+
+
+class LogPoint(Event, frozen=True, kw_only=True):
+    """A log point's line, such as `yax.py:13 j=4`."""
+
+    breakpoint: int
+    text: str
+
+
+class Severity(StrEnum):
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class Notice(Event, frozen=True, kw_only=True):
+    """A sentence for the person that isn't an answer to a command."""
+
+    text: str
+    severity: Severity = Severity.INFO
+
+
+class Progress(Event, frozen=True, kw_only=True):
+    """A long step ("compiling yax", "attaching gdb"); `done` closes it. Elapsed time is the listener's to show."""
+
+    task: str
+    done: bool = False
+    seconds: float = 0.0
+
+
+class LaunchLogged(Event, frozen=True, kw_only=True):
+    launches: tuple[LaunchRecord, ...]

@@ -1,0 +1,1 @@
+"""The part that runs inside the debugged process; standard library only."""

@@ -1,0 +1,1 @@
+"""One adapter per kernel framework; each imports its framework lazily."""

@@ -1,0 +1,1 @@
+"""Controllers of native debuggers: one per debugger, all behind `base.Controller`."""

@@ -1,0 +1,208 @@
+"""What every native controller offers: one abstract class and the plain values it speaks in.
+
+A controller owns one native debugger process attached to the debuggee. Threads are named by their kernel thread
+number (OpenMP thread, linear device thread), never by the debugger's own ids, except where a thread has no such
+number yet (-1). All calls are coroutines on the session's loop; none may block it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from pkdb_tui.engine.api import ThreadRange
+from pkdb_tui.engine.protocol import KernelReady
+
+
+class NativeBreakpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """A kernel breakpoint to place. The condition is C text in terms of the native frame, or empty.
+
+    `source` is the source name in the debug information: the Python file, or that of a compiled-in condition.
+    `watch` is an lvalue in C text for a hardware watchpoint; then file and line are empty.
+    """
+
+    id: int
+    source: str = ""
+    line: int = 0
+    function: str = ""
+    condition: str = ""
+    ignore: int = 0
+    temporary: bool = False
+    threads: tuple[int, ...] = ()  # empty: all
+    watch: str = ""
+
+
+class NativePlacement(msgspec.Struct, frozen=True, kw_only=True):
+    """`locations` addresses carry the breakpoint; zero means it could not be placed, for `reason`."""
+
+    id: int
+    locations: int
+    reason: str = ""
+
+
+class StepKind(StrEnum):
+    STEP = "step"  # into kernel functions, never into glue
+    NEXT = "next"
+    FINISH = "finish"  # to the caller's frame; from the outermost kernel frame: to the end of the launch
+    UNTIL = "until"  # a line beyond the current one, or `line`, in this frame
+
+
+class NativeFrame(msgspec.Struct, frozen=True, kw_only=True):
+    """`level` is the native debugger's; `glue` frames have no Python source."""
+
+    level: int
+    function: str
+    file: str
+    line: int
+    glue: bool = False
+
+
+class NativeVariable(msgspec.Struct, frozen=True, kw_only=True):
+    """A scalar with its value, or an array descriptor (strides in bytes; `address` of element zero)."""
+
+    name: str
+    native_type: str
+    type: str  # in Python terms: int, float, bool, float64, ...
+    scope: str = "local"  # argument | local
+    value: int | float | bool | str | None = None
+    error: str = ""  # why it can't be read: "optimised out"
+    dtype: str = ""  # numpy dtype string; non-empty marks an array
+    shape: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
+    address: int = 0
+    space: str = "host"
+    lvalue_address: int = 0  # of a scalar itself, for watchpoints and assignment
+
+
+class StopCause(StrEnum):
+    BREAKPOINT = "breakpoint"
+    STEP = "step"
+    PAUSE = "pause"
+    SIGNAL = "signal"
+    WATCHPOINT = "watchpoint"
+    BOUNDS = "bounds"
+
+
+class NativeStop(msgspec.Struct, frozen=True, kw_only=True):
+    """One gathered stop: every thread that has come to rest, and the one to look at first."""
+
+    cause: StopCause
+    thread: int
+    breakpoints: tuple[int, ...] = ()
+    hits: Mapping[int, int] = {}  # breakpoint id -> how many threads hit it in this gathering
+    text: str = ""  # "SIGSEGV at 0x0", "counter index 504, extent 504", "out[3]: 0.0 -> 10.5"
+    threads: tuple[ThreadRange, ...] = ()
+
+
+class ControllerEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of what a controller tells its owner."""
+
+
+class KernelStopped(ControllerEvent, frozen=True, kw_only=True):
+    stop: NativeStop
+
+
+class ThreadsChanged(ControllerEvent, frozen=True, kw_only=True):
+    """Threads came to rest (or left) after the stop was shown; `hits` are additional."""
+
+    threads: tuple[ThreadRange, ...]
+    hits: Mapping[int, int] = {}
+
+
+class ProcessEnded(ControllerEvent, frozen=True, kw_only=True):
+    """The native debugger saw the process end; signal is a name such as SIGSEGV, or empty."""
+
+    status: int | None = None
+    signal: str = ""
+
+
+class ControllerLost(ControllerEvent, frozen=True, kw_only=True):
+    """The native debugger itself died or stopped answering."""
+
+    reason: str
+
+
+Listener = Callable[[ControllerEvent], None]
+
+
+class Controller(ABC):
+    """A native debugger attached to the debuggee."""
+
+    def __init__(self, listener: Listener) -> None:
+        self.listener = listener
+
+    @property
+    @abstractmethod
+    def attached(self) -> bool: ...
+
+    @abstractmethod
+    async def attach(self, pid: int) -> None:
+        """Attach and let the process run on. Raises NativeUnavailable with the remedy."""
+
+    @abstractmethod
+    async def detach(self) -> None:
+        """Remove everything placed, let the process run freely and end the debugger; never raises."""
+
+    @abstractmethod
+    async def load_kernel(self, kernel: KernelReady) -> None:
+        """Make a kernel binary's symbols known; a second call for the same binary is cheap."""
+
+    @abstractmethod
+    async def place(self, breakpoints: Sequence[NativeBreakpoint]) -> list[NativePlacement]:
+        """Reconcile: exactly these are placed afterwards, those unchanged keep their place and counts."""
+
+    @abstractmethod
+    async def launch_begun(self, kernel: KernelReady) -> None:
+        """Called right before the kernel is let go: stops at its entry when it says so."""
+
+    @abstractmethod
+    async def launch_ended(self) -> None:
+        """The region is over: drop pending gatherings and steps, forget thread states."""
+
+    @abstractmethod
+    async def resume(self, threads: Sequence[int] | None = None) -> None:
+        """Let all stopped threads go on, or only these. A KernelStopped follows, or the launch ends."""
+
+    @abstractmethod
+    async def step(self, kind: StepKind, thread: int, *, all_threads: bool = False, line: int = 0) -> None:
+        """Step one thread, the others staying as they are, or all of them. A KernelStopped follows, or the end."""
+
+    @abstractmethod
+    async def interrupt(self) -> None:
+        """Stop every running thread; a KernelStopped with cause PAUSE follows."""
+
+    @abstractmethod
+    async def thread_states(self) -> tuple[ThreadRange, ...]: ...
+
+    @abstractmethod
+    async def frames(self, thread: int) -> list[NativeFrame]:
+        """Stack of a stopped thread, innermost first, cut below the kernel's entry function."""
+
+    @abstractmethod
+    async def variables(self, thread: int, level: int) -> list[NativeVariable]:
+        """Arguments and locals of one frame that are in scope at its line, the framework's own hidden."""
+
+    @abstractmethod
+    async def variables_of_threads(
+        self, threads: Sequence[int], names: Sequence[str]
+    ) -> dict[int, list[NativeVariable]]:
+        """The named variables in the innermost kernel frame of many threads, in one request."""
+
+    @abstractmethod
+    async def read_memory(self, regions: Sequence[tuple[int, int]]) -> list[bytes]:
+        """Bytes at (address, length) pairs, in one request. Raises NativeError naming an unreadable address."""
+
+    @abstractmethod
+    async def write_memory(self, address: int, data: bytes) -> None: ...
+
+    @abstractmethod
+    async def send(self, command: str) -> str:
+        """A raw command to the native debugger, its text as answer."""
+
+    @abstractmethod
+    async def location_text(self, binary: str, file: str, line: int) -> Mapping[str, Any]:
+        """Diagnostics: addresses and functions a line has in a binary."""

@@ -1,0 +1,227 @@
+"""The JSON-lines protocol between the engine and the debugged process, as the engine sees it.
+
+One socketpair, one JSON object a line, UTF-8. The debuggee's half is `debuggee/wire.py` (standard library only,
+plain dicts); this file is the reference of every message.
+
+Requests (engine -> debuggee)  {"id": int, "command": str, "arguments": {...}}
+Replies  (debuggee -> engine)  {"reply": int, "ok": true, "body": {...}}
+                               {"reply": int, "ok": false, "title": str, "hint": str}
+Events   (debuggee -> engine)  {"event": str, "body": {...}}
+
+Requests are served by a reader thread of the debuggee's own, so they are answered while Python code runs. The ones
+marked (stop) need the program's stopped thread and are refused elsewhere with a title that says so.
+
+| command        | arguments                                            | reply body                              |
+|----------------|------------------------------------------------------|-----------------------------------------|
+| setBreakpoints | breakpoints: [BreakpointRequest]  (the full set)      | placements: [Placement]                 |
+| describeFile   | file                                                 | SourceInfo of `api`                     |
+| pause          | -                                                    | {}; then `stopped`, or `inKernel`       |
+| resume (stop)  | verb: continue next step return until, line, frame    | {}; then `continued`                    |
+| jump (stop)    | line                                                 | {}; then a new `stopped` (reason step)  |
+| variables (stop)| frame                                               | variables: [VariableBody]               |
+| evaluate (stop)| expression, frame, timeout, mode: auto eval exec     | EvaluateBody                            |
+| readSlice (stop)| expression, frame, limit                            | SliceBody                               |
+| complete       | text, frame                                          | matches: [str]                          |
+| settings       | stepIntoKernel, bounds, catchFaults: bool            | {}                                      |
+| launchGo       | launch                                               | {}: runs the kernel just made ready     |
+| launchDone     | launch, then: continue | stop                         | {}: answer to `launchEnded`             |
+| launches       | -                                                    | launches: [LaunchBody]                  |
+| terminate      | -                                                    | no reply; the process group ends itself |
+
+| event          | body                                                                                          |
+|----------------|-----------------------------------------------------------------------------------------------|
+| ready          | Ready: the hook is in place; `setBreakpoints` may come, then `resume` starts the program       |
+| stopped        | PythonStop                                                                                    |
+| continued      | thread                                                                                        |
+| breakpoints    | placements: [Placement]: bindings or hit counts that changed while running                     |
+| logPoint       | breakpoint, text                                                                              |
+| notice         | text, severity                                                                                |
+| progress       | task, done, seconds                                                                           |
+| launchReady    | KernelReady: a debug build is loaded; nothing runs until `launchGo`                            |
+| launchEnded    | launch, seconds, error; nothing goes on until `launchDone`. Only after a `launchReady`         |
+| inKernel       | launch: a pause arrived while a release kernel runs (the reader thread answered, not Python)  |
+| launches       | launches: [LaunchBody], at each stop and at exit, when changed                                 |
+| ending         | status or exception: the program is about to end; the process may still run atexit handlers    |
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class Message(msgspec.Struct, kw_only=True):
+    """Base of the bodies; names are camelCase on the wire."""
+
+
+class BreakpointRequest(Message, kw_only=True):
+    """One desired breakpoint; `condition`, `log` in Python syntax. The debuggee keeps `hits` by id across sets."""
+
+    id: int
+    file: str = ""
+    line: int = 0
+    function: str = ""
+    condition: str = ""
+    ignore: int = 0
+    temporary: bool = False
+    log: str = ""
+
+
+class Placement(Message, kw_only=True):
+    """Where a breakpoint landed. `state` is an `api.BreakpointState` value; `kernel` names the kernel of its line."""
+
+    id: int
+    state: str
+    file: str = ""
+    line: int = 0
+    kernel: str = ""
+    reason: str = ""
+    hits: int = 0
+
+
+class FrameBody(Message, kw_only=True):
+    """A Python frame, innermost first in lists; `glue` marks library frames hidden until asked for."""
+
+    function: str
+    file: str
+    line: int
+    glue: bool = False
+
+
+class VariableBody(Message, kw_only=True):
+    name: str
+    type: str
+    text: str
+    kind: str = "object"
+    value: int | float | bool | str | None = None
+    scope: str = "local"
+
+
+class ExceptionBody(Message, kw_only=True):
+    type: str
+    message: str
+    traceback: str
+
+
+class ThreadBody(Message, kw_only=True):
+    ident: int
+    name: str
+    current: bool
+    file: str
+    line: int
+    function: str
+
+
+class Ready(Message, kw_only=True, rename="camel"):
+    pid: int
+    python: str
+    backend: str  # settrace | monitoring
+    runtime: str  # embedded | installed | none: which pykokkos an import would find
+    runtime_detail: str = ""
+    file: str = ""  # the script, absolute
+
+
+class PythonStop(Message, kw_only=True, rename="camel"):
+    """A stop in Python; `variables` are the selected frame's (index `frame`)."""
+
+    reason: str  # an api.Reason value
+    breakpoints: list[int] = []
+    thread: int = 0
+    frames: list[FrameBody] = []
+    frame: int = 0
+    variables: list[VariableBody] = []
+    threads: list[ThreadBody] = []
+    exception: ExceptionBody | None = None
+    post_mortem: bool = False
+    return_text: str = ""
+    text: str = ""  # detail of the reason, such as a compile error
+
+
+class EvaluateBody(Message, kw_only=True):
+    """`error` is the exception's one-line text when the expression raised; `output` is what it printed."""
+
+    text: str = ""
+    type: str = ""
+    value: int | float | bool | str | None = None
+    output: str = ""
+    error: str = ""
+    traceback: str = ""
+
+
+class SliceBody(Message, kw_only=True):
+    """Elements in C order, base64 of little-endian bytes; `total` counts the elements the expression names."""
+
+    dtype: str  # numpy dtype string, such as "<f8"
+    shape: list[int]
+    data: str
+    total: int
+    layout: str = ""
+    truncated: bool = False
+
+
+class ArgumentBody(VariableBody, kw_only=True):
+    """A launch argument: for arrays `text` names place and layout."""
+
+    shape: list[int] = []
+    strides: list[int] = []
+
+
+class LaunchBody(Message, kw_only=True, rename="camel"):
+    kernel: str
+    file: str
+    line: int
+    pattern: str
+    policy: str
+    space: str
+    build: str
+    count: int
+    last_seconds: float
+    total_seconds: float
+    arguments: list[ArgumentBody] = []
+    warnings: list[str] = []
+
+
+class CompiledCondition(Message, kw_only=True):
+    """A breakpoint condition built into the kernel: the native breakpoint goes on `line` of source name `file`."""
+
+    id: int
+    file: str
+    line: int
+
+
+class KernelReady(Message, kw_only=True, rename="camel"):
+    """A debug build about to run, and all a native debugger needs to find its way in it.
+
+    `lines` maps each Python file that has code in this binary to its kernel lines. `entry` is the mangled-free name of
+    the function that is one workunit call (the outermost kernel frame). `team` names a global
+    `struct { int size; int tid[N]; }` filled at region start, or is empty. `conditions` are compiled in;
+    `refused` maps a breakpoint id to why its condition couldn't be compiled in.
+    """
+
+    launch: int
+    kernel: str
+    file: str
+    first_line: int
+    last_line: int
+    pattern: str
+    space: str
+    policy: str
+    framework: str
+    binary: str
+    lines: dict[str, list[int]]
+    entry: str
+    views: str  # which view reader: "minikokkos", "kokkos", ...
+    team: str = ""
+    bounds_symbol: str = ""  # function reached on an out-of-bounds access, or empty
+    index_names: list[str] = []  # the kernel's index parameters, outermost first
+    stop_at_entry: bool = False
+    breakpoints: list[int] = []  # ids that concern this kernel
+    conditions: list[CompiledCondition] = []
+    refused: dict[int, str] = {}
+    thread: int = 0  # native id of the dispatching thread
+    frames: list[FrameBody] = []  # the Python stack that dispatched it, innermost first
+    arguments: list[ArgumentBody] = []
+
+
+Body = dict[str, Any]

@@ -1,0 +1,82 @@
+"""What a debugger may ask of the embedded runtime: to see each launch, and to run a debug build of it instead.
+
+`hook` is None in normal runs, and a launch then costs nothing for it. When set, it is called in place of every launch
+and must return what the launch returns, by calling `Launch.run` or `Launch.build_debug` and `Launch.run_debug`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class KernelSource:
+    """A workunit or kernel function: `lines` are those that have code in a debug build; all bounds inclusive."""
+
+    name: str
+    file: str
+    first_line: int
+    last_line: int
+    lines: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A breakpoint condition in Python syntax to be compiled in before the code of `line`."""
+
+    id: int
+    file: str
+    line: int
+    expression: str
+
+
+@dataclass(frozen=True)
+class DebugBuild:
+    """A loaded debug build. `conditions` maps id -> (source name, line) in the debug information.
+
+    `entry` is the C++ function that is one workunit call; `team` a global `struct { int size; int tid[]; }` filled at
+    region start; `bounds` the function called on an access out of bounds, its message in the C string `message`.
+    """
+
+    path: str
+    seconds: float  # spent compiling; 0 when it came from the cache
+    entry: str
+    team: str
+    bounds: str
+    message: str
+    lines: Mapping[str, tuple[int, ...]]
+    conditions: Mapping[int, tuple[str, int]] = field(default_factory=dict)
+    refused: Mapping[int, str] = field(default_factory=dict)
+    handle: Any = None
+
+
+class Launch(ABC):
+    """One parallel_for, parallel_reduce or parallel_scan about to happen, arguments already checked."""
+
+    pattern: str
+    policy: str  # as a person would write it: "RangePolicy(OpenMP, 0, 256)"
+    space: str  # OpenMP | Serial | Debug
+    kernel: KernelSource
+    functions: Sequence[KernelSource]  # the @pk.functions it calls, directly or not
+    arguments: Mapping[str, Any]
+    index_names: tuple[str, ...]
+    frame_depth: int  # how many Python frames of the runtime lie between the hook and the caller's line
+
+    @abstractmethod
+    def run(self) -> Any:
+        """The optimised build, as without a debugger."""
+
+    @abstractmethod
+    def build_debug(self, conditions: Sequence[Condition] = (), *, bounds: bool = True) -> DebugBuild:
+        """Compile (or take from the cache) and load. Raises `CompileError` with the Python line."""
+
+    @abstractmethod
+    def run_debug(self, build: DebugBuild) -> Any: ...
+
+
+Hook = Callable[[Launch], Any]
+
+hook: Hook | None = None

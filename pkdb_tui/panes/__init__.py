@@ -1,0 +1,1 @@
+"""Widgets, one per file; they see plain engine types only."""

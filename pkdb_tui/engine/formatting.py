@@ -1,0 +1,181 @@
+"""How values look, everywhere: numbers, columns, arrays, durations, sizes, ranges; no number is ever cut."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+DIGITS = 5  # significant digits of a float in tables
+
+
+def number(value: Any, digits: int = DIGITS) -> str:
+    """A scalar for a table: floats with a fixed number of significant digits, all else in full."""
+    if isinstance(value, (bool, np.bool_)):
+        return "True" if value else "False"
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (complex, np.complexfloating)):
+        real, imaginary = _float(float(value.real), digits), _float(float(value.imag), digits)
+        sign = "" if imaginary[0] in "+-" else "+"
+        return f"{real}{sign}{imaginary}j"
+    if isinstance(value, (float, np.floating)):
+        return _float(float(value), digits)
+    return str(value)
+
+
+def _float(value: float, digits: int) -> str:
+    if not math.isfinite(value):
+        return str(value)
+    text = f"{value:#.{digits}g}"
+    mantissa, mark, exponent = text.partition("e")
+    return f"{mantissa.rstrip('.') if mark and digits == 1 else mantissa}{mark}{exponent}"
+
+
+def full(value: Any) -> str:
+    """A value as `print` shows it: every digit that distinguishes it, numpy's scalars without their wrapper."""
+    if isinstance(value, np.ndarray):
+        return array(value)
+    if isinstance(value, (np.floating, np.complexfloating, np.bool_, np.integer)):
+        return str(value)
+    if isinstance(value, (list, tuple, set, frozenset, dict)):
+        return _container(value)
+    return repr(value)
+
+
+def _container(value: Any, limit: int = 1000) -> str:
+    if isinstance(value, dict):
+        parts = [f"{full(key)}: {full(item)}" for key, item in list(value.items())[:limit]]
+    else:
+        parts = [full(item) for item in list(value)[:limit]]
+    if len(value) > limit:
+        parts.append("...")
+    if isinstance(value, list):
+        return f"[{', '.join(parts)}]"
+    if isinstance(value, tuple):
+        return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
+    if not value and not isinstance(value, dict):
+        return "set()"
+    return f"{{{', '.join(parts)}}}"
+
+
+def array(values: np.ndarray[Any, Any], *, threshold: int = 1000, width: int = 100, digits: int = 8) -> str:
+    """Array text like numpy's `array([...])`, summarised beyond `threshold` elements."""
+    with np.printoptions(threshold=threshold, linewidth=width, precision=digits, suppress=False):
+        return repr(values)
+
+
+def columns(values: Sequence[Any], width: int = 0, digits: int = DIGITS) -> list[str]:
+    """One text per value, all equally wide and aligned on the decimal point.
+
+    When that is wider than `width` (0: no matter) exponents are used; what still doesn't fit is wider, never cut.
+    """
+    texts = [number(value, digits) for value in values]
+    aligned = _aligned(texts)
+    if not width or not aligned or len(aligned[0]) <= width:
+        return _padded(aligned, width)
+    texts = [_exponent(value, digits) if len(text) > width else text for value, text in zip(values, texts, strict=True)]
+    aligned = _aligned(texts)
+    if len(aligned[0]) > width:
+        aligned = texts
+    return _padded(aligned, width)
+
+
+def _padded(texts: Sequence[str], width: int) -> list[str]:
+    longest = max((len(text) for text in texts), default=0)
+    return [text.rjust(max(longest, width)) for text in texts]
+
+
+def _exponent(value: Any, digits: int) -> str:
+    if isinstance(value, (float, np.floating)) and math.isfinite(value):
+        return f"{float(value):.{digits - 1}e}"
+    return number(value, digits)
+
+
+def _aligned(texts: Sequence[str]) -> list[str]:
+    """Texts padded so that decimal points (or where they would be) stand in one column."""
+    if not any(_is_decimal(text) for text in texts):
+        return list(texts)
+    tails = [len(text) - _point(text) for text in texts]
+    tail = max(tails)
+    return [text + " " * (tail - mine) for text, mine in zip(texts, tails, strict=True)]
+
+
+def _is_decimal(text: str) -> bool:
+    return "." in text and not text.endswith("j")
+
+
+def _point(text: str) -> int:
+    return text.index(".") if _is_decimal(text) else len(text)
+
+
+def duration(seconds: float) -> str:
+    """`0.41 ms`, `1.2 s`, `3 min 05 s`: two or three significant digits."""
+    if not math.isfinite(seconds):
+        return str(seconds)
+    magnitude = abs(seconds)
+    if magnitude >= 59.95:
+        whole = round(magnitude)
+        minutes, rest = divmod(whole, 60)
+        hours, minutes = divmod(minutes, 60)
+        text = f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
+        return f"-{text}" if seconds < 0 else text
+    if magnitude >= 0.9995:
+        return f"{seconds:.1f} s" if magnitude >= 9.995 else f"{seconds:.2g} s"
+    if magnitude >= 0.1e-3:
+        return f"{_short(seconds * 1e3)} ms"
+    if magnitude == 0:
+        return "0 s"
+    return f"{_short(seconds * 1e6)} µs"
+
+
+def _short(value: float) -> str:
+    magnitude = abs(value)
+    if magnitude >= 99.5:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if magnitude >= 9.95 else f"{value:.2f}"
+
+
+def byte_size(count: int) -> str:
+    """`512 B`, `1.5 KiB`, `20 GiB`."""
+    if abs(count) < 1024:
+        return f"{count} B"
+    units = ["KiB", "MiB", "GiB", "TiB", "PiB"]
+    value = count / 1024
+    while abs(value) >= 999.5 and len(units) > 1:
+        value /= 1024
+        units.pop(0)
+    unit = units[0]
+    return f"{value:.0f} {unit}" if abs(value) >= 9.95 else f"{value:.1f} {unit}"
+
+
+def thousands(count: int) -> str:
+    """`1,048,576`."""
+    return f"{count:,}"
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Thread numbers as a person writes them: `0-3,5`."""
+    parts: list[list[int]] = []
+    for value in sorted(set(numbers)):
+        if parts and value == parts[-1][1] + 1:
+            parts[-1][1] = value
+        else:
+            parts.append([value, value])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in parts)
+
+
+def array_type(dtype: Any, shape: Sequence[int]) -> str:
+    """`float64[256, 1024]`."""
+    return f"{np.dtype(dtype).name}[{', '.join(map(str, shape))}]"
+
+
+def type_name(value: Any) -> str:
+    """The type a person of Python gives a value: `int`, `float64`, `float64[4]`, `list`."""
+    if isinstance(value, np.ndarray):
+        return array_type(value.dtype, value.shape)
+    if isinstance(value, np.generic):
+        return value.dtype.name
+    return type(value).__name__

@@ -22,11 +22,17 @@ marked (stop) need the program's stopped thread and are refused elsewhere with a
 | evaluate (stop)| expression, frame, timeout, mode: auto eval exec     | EvaluateBody                            |
 | readSlice (stop)| expression, frame, limit                            | SliceBody                               |
 | complete       | text, frame                                          | matches: [str]                          |
-| settings       | stepIntoKernel, bounds, catchFaults: bool            | {}                                      |
+| settings       | stepIntoKernel, bounds, catchFaults, justMyCode: bool | {}                                     |
+| interruptEvaluation | -                                               | {}; the evaluation answers with an error |
 | launchGo       | launch                                               | {}: runs the kernel just made ready     |
 | launchDone     | launch, then: continue | stop                         | {}: answer to `launchEnded`             |
 | launches       | -                                                    | launches: [LaunchBody]                  |
 | terminate      | -                                                    | no reply; the process group ends itself |
+
+The first `resume` after `ready` starts the program, whatever its verb: it stops before the first line (reason start).
+While a debug kernel runs or is stopped (after `launchReady`, until `launchDone`), variables, evaluate, readSlice and
+complete are served too, about the dispatching Python frames, in a thread of the debuggee's own.
+`launchDone` with `then: stop` stops at the dispatching line, the launch being over (reason step).
 
 | event          | body                                                                                          |
 |----------------|-----------------------------------------------------------------------------------------------|

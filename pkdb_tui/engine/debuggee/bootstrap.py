@@ -1,0 +1,52 @@
+"""Puts the parts together in the program's process, then runs the program."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import signal
+from typing import Any
+
+from pkdb_tui.engine.debuggee import wire
+from pkdb_tui.engine.debuggee.debugger import Debugger
+from pkdb_tui.engine.debuggee.dispatch import Dispatch
+from pkdb_tui.engine.debuggee.frameworks.minikokkos import MinikokkosAdapter
+from pkdb_tui.engine.debuggee.runner import run
+from pkdb_tui.engine.debuggee.runtimes import install
+
+Json = dict[str, Any]
+PR_SET_PDEATHSIG = 1
+
+
+def _die_with_parent() -> None:
+    """A second line of defence against being left behind; only Linux has it."""
+    prctl = getattr(ctypes.CDLL(None), "prctl", None)
+    if prctl is not None:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def begin(config: Json) -> None:
+    """Connect, install the hooks, run the program; leaves as the program does."""
+    _die_with_parent()
+    connection = wire.Connection(wire.move_high(int(config["fd"])))
+    install(str(config.get("runtime") or "auto"))
+    dispatch = Dispatch(connection, [MinikokkosAdapter()])
+    debugger = Debugger(connection, dispatch.spans)
+    dispatch.debugger = debugger
+    debugger.dispatch = dispatch
+    dispatch.install()
+
+    def in_child() -> None:
+        debugger.backend.stop()
+        connection.forget()
+        dispatch.uninstall()
+
+    os.register_at_fork(after_in_child=in_child)
+    debugger.start()
+    ready = {
+        "pid": os.getpid(),
+        "python": platform.python_version(),
+        "backend": debugger.backend.name,
+    }
+    run(debugger, config, ready)

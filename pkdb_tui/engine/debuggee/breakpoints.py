@@ -1,0 +1,293 @@
+"""Desired breakpoints, where each landed, and the code objects they concern."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable
+from types import CodeType, FrameType
+from typing import Any
+
+from pkdb_tui.engine.debuggee.sources import (
+    SourceFile,
+    code_lines,
+    compile_file,
+    first_line,
+    is_function,
+    nested,
+    real_path,
+)
+
+Json = dict[str, Any]
+
+
+class Breakpoint:
+    """One request and its state; `hits` survive a new set with the same id."""
+
+    def __init__(self, request: Json) -> None:
+        self.id = int(request["id"])
+        self.hits = 0
+        self.deleted = False
+        self.ignore_until = 0
+        self.ignore = -1
+        self.change(request)
+        self.unplace()
+
+    def change(self, request: Json) -> None:
+        """Take a new request over the old one, keeping the hits counted so far."""
+        self.requested_file = str(request.get("file") or "")
+        self.requested_line = int(request.get("line") or 0)
+        self.function = str(request.get("function") or "")
+        self.condition = str(request.get("condition") or "")
+        self.temporary = bool(request.get("temporary"))
+        self.log = str(request.get("log") or "")
+        ignore = int(request.get("ignore") or 0)
+        if ignore != self.ignore:
+            self.ignore = ignore
+            self.ignore_until = self.hits + ignore
+        self.code: CodeType | None = None
+        self.error = ""
+        if self.condition:
+            try:
+                self.code = compile(self.condition.strip(), f"<condition of breakpoint {self.id}>", "eval")
+            except (SyntaxError, ValueError) as error:
+                self.error = f"the condition is not a Python expression: {getattr(error, 'msg', error)}"
+
+    def unplace(self) -> None:
+        self.state = "pending"
+        self.file = real_path(self.requested_file) if self.requested_file else ""
+        self.line = self.requested_line
+        self.kernel = ""
+        self.reason = ""
+
+    def refuse(self, reason: str) -> None:
+        self.state = "cannot bind"
+        self.reason = reason
+
+    def placement(self) -> Json:
+        return {
+            "id": self.id,
+            "state": self.state,
+            "file": self.file,
+            "line": self.line,
+            "kernel": self.kernel,
+            "reason": self.reason,
+            "hits": self.hits,
+        }
+
+
+class CodeInfo:
+    """A code object that has been seen, with the breakpoints on its lines."""
+
+    def __init__(self, code: CodeType, forget: Callable[[int], None]) -> None:
+        key = id(code)
+        self.reference = weakref.ref(code, lambda _: forget(key))
+        self.file = real_path(code.co_filename)
+        self.name = code.co_qualname
+        self.function = is_function(code)
+        self._lines: frozenset[int] | None = None
+        self._code = weakref.ref(code)
+        self.breakpoints: dict[int, tuple[Breakpoint, ...]] = {}
+
+    @property
+    def lines(self) -> frozenset[int]:
+        if self._lines is None:
+            code = self._code()
+            self._lines = code_lines(code) if code is not None else frozenset()
+        return self._lines
+
+
+class BreakpointTable:
+    """All breakpoints of the session and all code objects seen, matched by real path and line."""
+
+    def __init__(self, kernels: Callable[[str], list[Json]]) -> None:
+        self._kernels = kernels
+        self._breakpoints: dict[int, Breakpoint] = {}
+        self._by_file: dict[str, dict[int, tuple[Breakpoint, ...]]] = {}
+        self._sources: dict[str, SourceFile] = {}
+        self.infos: dict[int, CodeInfo] = {}
+        self._seen: dict[str, dict[int, CodeInfo]] = {}
+        self.main_file = ""
+
+    def __iter__(self) -> Iterable[Breakpoint]:  # type: ignore[override]
+        return iter(list(self._breakpoints.values()))
+
+    @property
+    def all(self) -> list[Breakpoint]:
+        return [breakpoint for breakpoint in self._breakpoints.values() if not breakpoint.deleted]
+
+    # --- code objects ---
+
+    def see(self, code: CodeType) -> CodeInfo:
+        """Register a code object and all nested in it; binds what was pending for its file."""
+        info = self.infos.get(id(code))
+        if info is not None:
+            return info
+        for inner in nested(code):
+            if id(inner) not in self.infos:
+                self._register(inner)
+        return self.infos[id(code)]
+
+    def _register(self, code: CodeType) -> None:
+        info = CodeInfo(code, self._forget)
+        self.infos[id(code)] = info
+        self._seen.setdefault(info.file, {})[id(code)] = info
+        self._fill(info)
+
+    def _forget(self, key: int) -> None:
+        info = self.infos.pop(key, None)
+        if info is not None:
+            self._seen.get(info.file, {}).pop(key, None)
+
+    def _fill(self, info: CodeInfo) -> None:
+        wanted = self._by_file.get(info.file)
+        if not wanted:
+            info.breakpoints = {}
+            return
+        found: dict[int, tuple[Breakpoint, ...]] = {}
+        for line, candidates in wanted.items():
+            if line in info.lines:
+                mine = tuple(b for b in candidates if not b.function or self._names(info, b.function))
+                if mine:
+                    found[line] = mine
+        info.breakpoints = found
+
+    @staticmethod
+    def _names(info: CodeInfo, function: str) -> bool:
+        name = info.name.replace(".<locals>", "")
+        return info.function and (function == name or function.endswith("." + name) or name.endswith("." + function))
+
+    def infos_with_breakpoints(self) -> list[CodeInfo]:
+        return [info for info in list(self.infos.values()) if info.breakpoints]
+
+    def file_seen(self, file: str) -> bool:
+        return bool(self._seen.get(file))
+
+    # --- requests ---
+
+    def replace(self, requests: list[Json]) -> list[Json]:
+        """Take the full desired set and answer where each landed."""
+        kept: dict[int, Breakpoint] = {}
+        for request in requests:
+            number = int(request["id"])
+            breakpoint = self._breakpoints.get(number)
+            if breakpoint is None or (breakpoint.deleted and not request.get("temporary")):
+                breakpoint = Breakpoint(request)
+            else:
+                breakpoint.change(request)
+            kept[number] = breakpoint
+        self._breakpoints = kept
+        for breakpoint in kept.values():
+            self._place(breakpoint)
+        self.rearm()
+        return [breakpoint.placement() for breakpoint in kept.values()]
+
+    def place_again(self) -> list[Json]:
+        """Try again for those not bound; answers the placements that changed."""
+        changed = []
+        for breakpoint in self.all:
+            if breakpoint.state == "bound":
+                continue
+            before = breakpoint.placement()
+            self._place(breakpoint)
+            if breakpoint.placement() != before:
+                changed.append(breakpoint.placement())
+        if changed:
+            self.rearm()
+        return changed
+
+    def rearm(self) -> None:
+        """Refill every code object's table after the set or a placement changed."""
+        by_file: dict[str, dict[int, tuple[Breakpoint, ...]]] = {}
+        for breakpoint in self.all:
+            if breakpoint.state == "cannot bind" or not breakpoint.line:
+                continue
+            lines = by_file.setdefault(breakpoint.file, {})
+            lines[breakpoint.line] = (*lines.get(breakpoint.line, ()), breakpoint)
+        files = set(by_file) | set(self._by_file)
+        self._by_file = by_file
+        for file in files:
+            for info in list(self._seen.get(file, {}).values()):
+                self._fill(info)
+
+    def wants(self, file: str) -> bool:
+        """Whether some breakpoint is meant for this file, or a function of a name not found yet."""
+        return file in self._by_file or any(b.function and b.state == "pending" for b in self.all)
+
+    # --- placing ---
+
+    def source(self, file: str) -> SourceFile:
+        """The file's lines, from its running module when that was seen, else compiled from disk."""
+        known = self._sources.get(file)
+        if known is None:
+            known = compile_file(file)
+            self._sources[file] = known
+        return known
+
+    def set_source(self, file: str, source: SourceFile) -> None:
+        self._sources[file] = source
+
+    def _place(self, breakpoint: Breakpoint) -> None:
+        breakpoint.unplace()
+        if breakpoint.error:
+            breakpoint.refuse(breakpoint.error)
+        elif breakpoint.function:
+            self._place_function(breakpoint)
+        else:
+            self._place_line(breakpoint)
+
+    def _place_line(self, breakpoint: Breakpoint) -> None:
+        try:
+            source = self.source(breakpoint.file)
+        except OSError as error:
+            breakpoint.refuse(f"{breakpoint.requested_file} can't be read: {error.strerror}")
+            return
+        except (SyntaxError, ValueError) as error:
+            breakpoint.refuse(f"{breakpoint.requested_file} is not valid Python: {error}")
+            return
+        line, reason = source.place(breakpoint.requested_line)
+        if not line:
+            breakpoint.refuse(reason)
+            return
+        breakpoint.line, breakpoint.reason = line, reason
+        self._bind(breakpoint)
+
+    def _bind(self, breakpoint: Breakpoint) -> None:
+        if self.file_seen(breakpoint.file):
+            breakpoint.state = "bound"
+        for span in self._kernels(breakpoint.file):
+            if span["firstLine"] <= breakpoint.line <= span["lastLine"]:
+                breakpoint.kernel = span["name"]
+
+    def _place_function(self, breakpoint: Breakpoint) -> None:
+        files = [real_path(breakpoint.requested_file)] if breakpoint.requested_file else self._function_files()
+        for file in files:
+            try:
+                found = self.source(file).functions(breakpoint.function)
+            except (OSError, SyntaxError, ValueError):
+                continue
+            if not found and "." in breakpoint.function:
+                found = self._in_module(breakpoint.function, file)
+            if found:
+                breakpoint.file, breakpoint.line = file, first_line(found[0])
+                self._bind(breakpoint)
+                return
+        breakpoint.reason = f"no function {breakpoint.function} in the code loaded so far"
+
+    def _in_module(self, name: str, file: str) -> list[CodeType]:
+        """`module.function`, the module named by the end of its file's path."""
+        module, _, function = name.partition(".")
+        stem = file.rsplit("/", 1)[-1].removesuffix(".py")
+        return self.source(file).functions(function) if stem == module else []
+
+    def _function_files(self) -> list[str]:
+        from pkdb_tui.engine.debuggee.sources import is_glue
+
+        seen = [file for file in list(self._seen) if not is_glue(file) and file != self.main_file]
+        return ([self.main_file] if self.main_file else []) + seen
+
+
+def condition_holds(breakpoint: Breakpoint, frame: FrameType) -> bool:
+    """Evaluate the condition in the frame; raises whatever it raises."""
+    if breakpoint.code is None:
+        return True
+    return bool(eval(breakpoint.code, frame.f_globals, frame.f_locals))

@@ -1,0 +1,251 @@
+"""Every kernel launch passes here: logged, and run as it is or through a debug build when the person looks at it."""
+
+from __future__ import annotations
+
+import _thread
+import sys
+import time
+from queue import SimpleQueue
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from pkdb_tui.engine.debuggee import frames
+from pkdb_tui.engine.debuggee.frameworks.base import Adapter
+from pkdb_tui.engine.debuggee.inspector import COMMANDS, Inspector
+from pkdb_tui.engine.debuggee.launches import LaunchLog, argument_bodies
+from pkdb_tui.engine.debuggee.plans import STEP
+from pkdb_tui.engine.debuggee.sources import read_source, real_path
+from pkdb_tui.engine.debuggee.wire import Connection, RequestError
+
+if TYPE_CHECKING:
+    from pkdb_tui.engine.debuggee.debugger import Debugger
+
+Json = dict[str, Any]
+
+
+class _Ready:
+    """A debug launch between `launchReady` and `launchDone`."""
+
+    def __init__(self, number: int, places: list[frames.Place]) -> None:
+        self.number = number
+        self.places = places
+        self.answers: SimpleQueue[str] = SimpleQueue()
+        self.requests: SimpleQueue[Json | None] = SimpleQueue()
+
+
+class Dispatch:
+    """Decides per launch; `spans` tells which lines of a file are kernel lines."""
+
+    debugger: Debugger
+
+    def __init__(self, connection: Connection, adapters: list[Adapter]) -> None:
+        self._connection = connection
+        self._adapters = adapters
+        self._log = LaunchLog()
+        self._wanted: dict[tuple[str, str], bool] = {}
+        self._ready: _Ready | None = None
+        self._running = 0
+        self._count = 0
+        self._turn = _thread.allocate_lock()
+        self._spans: dict[str, list[Json]] = {}
+
+    def install(self) -> None:
+        for adapter in self._adapters:
+            adapter.install(self.launch)
+
+    def uninstall(self) -> None:
+        for adapter in self._adapters:
+            adapter.uninstall()
+
+    # --- what the debugger asks ---
+
+    def spans(self, file: str) -> list[Json]:
+        """Kernel spans of a Python file, cached; none where it can't be read."""
+        if file not in self._spans:
+            try:
+                source = read_source(file)
+                found = [span for adapter in self._adapters for span in adapter.spans(file, source)]
+            except (OSError, SyntaxError, ValueError):
+                found = []
+            self._spans[file] = found
+        return self._spans[file]
+
+    def changed_breakpoints(self) -> None:
+        self._wanted = {}
+
+    @property
+    def changed(self) -> bool:
+        return self._log.changed
+
+    def launches(self) -> list[Json]:
+        return self._log.bodies()
+
+    def in_kernel(self) -> int:
+        """The number of the launch that runs now, or 0."""
+        return self._running
+
+    def inspects(self, command: str) -> bool:
+        """Whether a request about frames is served here, while a debug kernel runs or is stopped."""
+        return self._ready is not None and command in COMMANDS
+
+    def inspect(self, request: Json) -> None:
+        if self._ready is not None:
+            self._ready.requests.put(request)
+
+    def go(self, number: int) -> None:
+        self._answer(number, "go")
+
+    def done(self, number: int, then: str) -> None:
+        self._answer(number, then)
+
+    def _answer(self, number: int, text: str) -> None:
+        if self._ready is None or self._ready.number != number:
+            raise RequestError(f"Launch {number} is not waiting.")
+        self._ready.answers.put(text)
+
+    # --- launches, on the program's threads ---
+
+    def launch(self, adapter: Adapter, launch: Any) -> Any:
+        """The hook: what it returns is what the launch returns."""
+        self._count += 1
+        caller = sys._getframe(launch.frame_depth + 2)
+        record = self._log.note(launch, caller)
+        if record.watch_strides:
+            self._check_strides(adapter, launch, record, caller)
+        ident = _thread.get_ident()
+        plan = self.debugger.tracer.plans.get(ident)
+        entry = plan is not None and plan.kind == STEP and self.debugger.settings["stepIntoKernel"]
+        if launch.space != "Debug" and ident not in self.debugger.tracer.quiet:
+            key = (launch.kernel.file, launch.kernel.name)
+            wanted = self._wanted.get(key)
+            if wanted is None:
+                wanted = self._wanted[key] = bool(self._concerned(launch))
+            if wanted or entry or self.debugger.settings["catchFaults"]:
+                return self._debug(adapter, launch, caller, record, bool(entry))
+        self._running = self._count
+        begun = time.perf_counter()
+        try:
+            return launch.run()
+        except Exception as error:
+            if adapter.is_build_error(error) and ident not in self.debugger.tracer.quiet:
+                self.debugger.stop(caller, reason="error", text=str(error))
+            raise
+        finally:
+            self._running = 0
+            record.add(time.perf_counter() - begun)
+
+    def _concerned(self, launch: Any) -> list[Any]:
+        """Breakpoints on lines of the kernel or of the functions it calls."""
+        parts = [launch.kernel, *launch.functions]
+        return [
+            b
+            for b in self.debugger.table.all
+            if any(b.file == real_path(part.file) and part.first_line <= b.line <= part.last_line for part in parts)
+        ]
+
+    def _check_strides(self, adapter: Adapter, launch: Any, record: Any, caller: FrameType) -> None:
+        for text in record.stride_warnings(launch.arguments):
+            place = f"{frames.display_file(caller.f_code.co_filename)}:{caller.f_lineno}"
+            sentence = f"{launch.kernel.name} at {place.rsplit('/', 1)[-1]}: {text}; {adapter.stride_note()}."
+            record.warnings.append(sentence)
+            self._connection.event("notice", {"text": sentence, "severity": "warning"})
+
+    # --- debug launches ---
+
+    def _debug(self, adapter: Adapter, launch: Any, caller: FrameType, record: Any, entry: bool) -> Any:
+        ident = _thread.get_ident()
+        quiet = self.debugger.tracer.quiet
+        with self._turn:
+            quiet.add(ident)
+            try:
+                build = self._build(adapter, launch)
+            except Exception as error:
+                self.debugger.stop(caller, reason="error", text=str(error))
+                raise
+            finally:
+                quiet.discard(ident)
+            quiet.add(ident)
+            places = frames.stack_of(caller)
+            ready = _Ready(self._count, places)
+            self._ready = ready
+            _thread.start_new_thread(self._serve, (ready,))
+            error: BaseException | None = None
+            try:
+                self._connection.event("launchReady", self._ready_body(adapter, launch, build, ready, entry))
+                ready.answers.get()
+                self._running = ready.number
+                begun = time.perf_counter()
+                try:
+                    result = launch.run_debug(build)
+                except Exception as raised:  # noqa: BLE001 - handed on to the program below
+                    error, result = raised, None
+                seconds = time.perf_counter() - begun
+                self._running = 0
+                record.add(seconds, "debug")
+                text = "" if error is None else f"{type(error).__name__}: {error}"
+                self._connection.event("launchEnded", {"launch": ready.number, "seconds": seconds, "error": text})
+                then = ready.answers.get()
+            finally:
+                self._ready = None
+                self._running = 0
+                ready.requests.put(None)
+                quiet.discard(ident)
+        if then == "stop":
+            self.debugger.stop(caller, reason=STEP, returned=result, has_returned=result is not None)
+        if error is not None:
+            raise error
+        return result
+
+    def _build(self, adapter: Adapter, launch: Any) -> Any:
+        conditions = [
+            adapter.condition(b.id, b.file, b.line, b.condition) for b in self._concerned(launch) if b.condition
+        ]
+        task = f"compiling {launch.kernel.name} for debugging"
+        begun = time.perf_counter()
+        self._connection.event("progress", {"task": task, "done": False, "seconds": 0.0})
+        try:
+            return launch.build_debug(conditions, bounds=bool(self.debugger.settings["bounds"]))
+        finally:
+            seconds = time.perf_counter() - begun
+            self._connection.event("progress", {"task": task, "done": True, "seconds": seconds})
+
+    def _ready_body(self, adapter: Adapter, launch: Any, build: Any, ready: _Ready, entry: bool) -> Json:
+        kernel = launch.kernel
+        return {
+            "launch": ready.number,
+            "kernel": kernel.name,
+            "file": real_path(kernel.file),
+            "firstLine": kernel.first_line,
+            "lastLine": kernel.last_line,
+            "pattern": launch.pattern,
+            "space": launch.space,
+            "policy": launch.policy,
+            "framework": adapter.name,
+            "binary": build.path,
+            "lines": {file: list(lines) for file, lines in build.lines.items()},
+            "entry": build.entry,
+            "views": adapter.views,
+            "team": build.team,
+            "boundsSymbol": build.bounds,
+            "indexNames": list(launch.index_names),
+            "stopAtEntry": entry,
+            "breakpoints": [b.id for b in self._concerned(launch)],
+            "conditions": [
+                {"id": number, "file": file, "line": line} for number, (file, line) in build.conditions.items()
+            ],
+            "refused": {str(number): reason for number, reason in build.refused.items()},
+            "thread": _thread.get_native_id(),
+            "frames": frames.frame_bodies(ready.places),
+            "arguments": argument_bodies(launch.arguments),
+        }
+
+    def _serve(self, ready: _Ready) -> None:
+        """Answers about the dispatching frames while their thread is in the kernel."""
+        ident = _thread.get_ident()
+        frames.own_threads.add(ident)
+        self.debugger.tracer.quiet.add(ident)
+        inspector = Inspector(ready.places, self.debugger.limited)
+        while (request := ready.requests.get()) is not None:
+            self.debugger.answer(inspector, request)
+        self.debugger.tracer.quiet.discard(ident)
+        frames.own_threads.discard(ident)

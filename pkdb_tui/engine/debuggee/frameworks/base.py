@@ -1,0 +1,72 @@
+"""What the dispatch side needs of a kernel framework: one abstract class."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+Json = dict[str, Any]
+
+
+class KernelSource(Protocol):
+    """A kernel or kernel function in a Python file."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def file(self) -> str: ...
+    @property
+    def first_line(self) -> int: ...
+    @property
+    def last_line(self) -> int: ...
+    @property
+    def lines(self) -> tuple[int, ...]: ...
+
+
+class Launch(Protocol):
+    """One launch about to happen, as the framework's hook hands it over."""
+
+    pattern: str
+    policy: str
+    space: str
+    kernel: Any
+    functions: Sequence[Any]
+    arguments: Any
+    index_names: tuple[str, ...]
+    frame_depth: int
+
+    def run(self) -> Any: ...
+    def build_debug(self, conditions: Sequence[Any] = (), *, bounds: bool = True) -> Any: ...
+    def run_debug(self, build: Any) -> Any: ...
+
+
+class Adapter(ABC):
+    """One kernel framework; nothing else in the debuggee knows it by name."""
+
+    name: str
+    views: str  # which view reader understands its native frames
+
+    @abstractmethod
+    def spans(self, file: str, source: str) -> list[Json]:
+        """Kernels and kernel functions of a source text, found without importing it."""
+
+    @abstractmethod
+    def install(self, hook: Callable[[Adapter, Any], Any]) -> None:
+        """See every launch from now on; the framework is not imported for it."""
+
+    @abstractmethod
+    def uninstall(self) -> None:
+        """Let launches run as without a debugger."""
+
+    @abstractmethod
+    def condition(self, number: int, file: str, line: int, expression: str) -> Any:
+        """A breakpoint condition in the form `Launch.build_debug` takes."""
+
+    @abstractmethod
+    def is_build_error(self, error: BaseException) -> bool:
+        """Whether the error says that a kernel doesn't translate or compile."""
+
+    @abstractmethod
+    def stride_note(self) -> str:
+        """What the framework does with an array that is neither in row nor in column order."""

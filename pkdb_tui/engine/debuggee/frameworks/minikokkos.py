@@ -1,0 +1,99 @@
+"""The embedded runtime's adapter."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from pkdb_tui.engine.debuggee.frameworks.base import Adapter
+
+Json = dict[str, Any]
+PACKAGE = "pkdb_tui.minikokkos"
+
+
+class _AfterImport(importlib.abc.MetaPathFinder):
+    """Calls back once the runtime's hook module has been imported by the program."""
+
+    def __init__(self, name: str, then: Callable[[ModuleType], None]) -> None:
+        self._name = name
+        self._then = then
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        if name != self._name:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path)
+        if spec is None or spec.loader is None:
+            return None
+        execute = spec.loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            execute(module)
+            self._then(module)
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+class MinikokkosAdapter(Adapter):
+    name = "minikokkos"
+    views = "minikokkos"
+
+    def __init__(self) -> None:
+        self._hook: Callable[[Adapter, Any], Any] | None = None
+        self._spans: Callable[..., Any] | None = None
+
+    def spans(self, file: str, source: str) -> list[Json]:
+        if "pykokkos" not in source and "minikokkos" not in source:
+            return []
+        if self._spans is None:
+            self._spans = self._load_spans()
+        return [
+            {"name": span.name, "firstLine": span.first_line, "lastLine": span.last_line, "lines": list(span.lines)}
+            for span in self._spans(source, file)
+        ]
+
+    @staticmethod
+    def _load_spans() -> Callable[..., Any]:
+        """The scanner alone: importing its package would import numpy into a program that may not use it."""
+        folder = os.path.join(os.path.dirname(sys.modules["pkdb_tui"].__file__ or ""), "minikokkos")
+        spec = importlib.util.spec_from_file_location("_pkdb_minikokkos_spans", os.path.join(folder, "spans.py"))
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
+        scanner: Callable[..., Any] = module.kernel_spans
+        return scanner
+
+    def install(self, hook: Callable[[Adapter, Any], Any]) -> None:
+        self._hook = hook
+        loaded = sys.modules.get(f"{PACKAGE}.debug")
+        if loaded is not None:
+            self._set(loaded)
+        sys.meta_path.insert(0, _AfterImport(f"{PACKAGE}.debug", self._set))
+
+    def _set(self, module: ModuleType) -> None:
+        hook = self._hook
+        module.hook = (lambda launch: hook(self, launch)) if hook is not None else None  # type: ignore[attr-defined]
+
+    def uninstall(self) -> None:
+        self._hook = None
+        loaded = sys.modules.get(f"{PACKAGE}.debug")
+        if loaded is not None:
+            self._set(loaded)
+
+    def condition(self, number: int, file: str, line: int, expression: str) -> Any:
+        return sys.modules[f"{PACKAGE}.debug"].Condition(number, file, line, expression)
+
+    def is_build_error(self, error: BaseException) -> bool:
+        kinds = type(error).__mro__
+        return any(kind.__module__.startswith(PACKAGE) and kind.__name__ == "CompileError" for kind in kinds)
+
+    def stride_note(self) -> str:
+        return "the embedded runtime follows the stride"

@@ -1,0 +1,243 @@
+"""Debug builds of PyKokkos kernels: -O0 -g, Python lines, bounds checks, in a cache of their own.
+
+PyKokkos' cache under `pk_cpp`, its compiler object and its module table are never touched: a second `Runtime` with a
+second `Compiler` translates and builds into our cache, whose directories are keyed by the text of the source files,
+the flags, the compiler and the versions, so that an edited kernel is never served an old build.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pkdb_tui.engine.debuggee.frameworks import pykokkos_lines
+
+BOUNDS_FLAG = "-DKOKKOS_ENABLE_DEBUG_BOUNDS_CHECK"
+
+# Arguments as PyKokkos passes them: compiler, module, execution space, memory space, layout, real type,
+# Kokkos lib and include directories, compute capability, library suffix, compiler path.
+_SCRIPT = """#!/bin/bash
+set -e
+STANDARD=$(g++ -dM -E -DKOKKOS_MACROS_HPP "$8/KokkosCore_config.h" |
+    sed -n 's/^#define KOKKOS_ENABLE_CXX\\([0-9][0-9]\\).*/\\1/p' | sort | tail -n 1)
+SOURCE=$(find . -maxdepth 1 -name '*.cpp')
+g++ -std=c++${{STANDARD:-17}} -O0 -g -fno-omit-frame-pointer -fopenmp -fPIC -shared -w \\
+    {flags} $("{python}" -m pybind11 --includes) -I.. -isystem "$8" \\
+    -DSPACE="$3" -Dpk_arg_memspace="$4" -Dpk_arg_layout="$5" -Dpk_exec_space="Kokkos::$3" -Dpk_real="$6" \\
+    "$SOURCE" -o "$2" "$7/libkokkoscontainers${{10}}.so" "$7/libkokkoscore${{10}}.so"
+"""
+
+_PYTHON_LINE = re.compile(
+    r'^#line (\d+) "([^"\n]+\.py)"\n(?! *(?:KOKKOS_|template|struct|~|pk_functor_))', re.MULTILINE
+)
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class BuildError(Exception):
+    """A kernel that doesn't translate or compile; `output` is what PyKokkos or the compiler said, without colours."""
+
+    def __init__(self, output: str) -> None:
+        self.output = _ANSI.sub("", output).strip()
+        super().__init__(self.output)
+
+    @property
+    def line(self) -> int:
+        """The Python line the output names first, or 0."""
+        found = re.search(r"Error on line (\d+)|\.py:(\d+):", self.output)
+        return int(found.group(1) or found.group(2)) if found else 0
+
+
+def cache_directory() -> Path:
+    """Where debug builds live: under PKDB_CACHE, XDG_CACHE_HOME or ~/.cache."""
+    explicit = os.environ.get("PKDB_CACHE")
+    base = Path(explicit) if explicit else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pkdb-tui"
+    return base / "pykokkos"
+
+
+def _compiler_version() -> bytes:
+    return subprocess.run(["g++", "--version"], capture_output=True, check=False).stdout
+
+
+def build_key(sources: list[str], flags: str) -> str:
+    """A digest of everything a debug build depends on; `sources` are the files with the kernel's code."""
+    import pykokkos
+
+    digest = hashlib.sha256()
+    for path in sorted(set(sources)):
+        digest.update(path.encode() + b"\0" + Path(path).read_bytes() + b"\0")
+    framework = Path(pykokkos.__file__).parent / "core" / "translators" / "static.py"
+    facts = (
+        flags,
+        _compiler_version(),
+        framework.stat().st_mtime_ns,
+        sys.version,
+        os.environ.get("PK_KOKKOS_LIB_PATH"),
+    )
+    digest.update(repr(facts).encode())
+    return digest.hexdigest()[:24]
+
+
+class _Building(threading.local):
+    """What the patched parts of PyKokkos need to know while this thread makes a debug build."""
+
+    directory: Path | None = None
+
+
+_building = _Building()
+
+
+@contextlib.contextmanager
+def _building_in(directory: Path) -> Iterator[None]:
+    previous, _building.directory = _building.directory, directory
+    try:
+        yield
+    finally:
+        _building.directory = previous
+
+
+def _patch_places(core: Any) -> None:
+    """Send the files of debug builds, and only theirs, to our directory and our compile script."""
+    setup = core.module_setup.ModuleSetup
+    stock_directory = setup.get_main_dir
+    stock_init = core.cpp_setup.CppSetup.__init__
+
+    def get_main_dir(main: Path) -> Path:
+        return _building.directory if _building.directory is not None else stock_directory(main)
+
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        stock_init(self, *args, **kwargs)
+        if _building.directory is not None:
+            self.script_path = _building.directory / "compile.sh"
+
+    setup.get_main_dir = staticmethod(get_main_dir)
+    core.cpp_setup.CppSetup.__init__ = init
+
+
+def _write_script(directory: Path, flags: str) -> None:
+    script = directory / "compile.sh"
+    if script.exists():
+        return
+    directory.mkdir(parents=True, exist_ok=True)
+    draft = directory / f"compile.sh.{os.getpid()}"
+    draft.write_text(_SCRIPT.format(flags=flags, python=sys.executable))
+    draft.chmod(0o755)
+    draft.replace(script)
+
+
+@contextlib.contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    """One process at a time builds in a directory; PyKokkos itself deletes and rewrites it in place."""
+    with open(directory / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def lines_of(module_file: str) -> dict[str, list[int]]:
+    """Kernel lines by Python file of a debug build, from the directives in its generated sources."""
+    directory = Path(module_file).parent
+    found: dict[str, set[int]] = {}
+    for source in (directory.parent / "functor.hpp", directory / "bindings.cpp"):
+        for line, file in _PYTHON_LINE.findall(source.read_text()):
+            found.setdefault(file, set()).add(int(line))
+    return {file: sorted(lines) for file, lines in found.items()}
+
+
+class DebugBuilds:
+    """Runs launches on debug builds, made as needed; one private PyKokkos runtime per build key."""
+
+    def __init__(self) -> None:
+        from pykokkos.core import compiler, cpp_setup, cppast, module_setup, runtime, visitors
+
+        self.core = type("core", (), dict(compiler=compiler, cpp_setup=cpp_setup, module_setup=module_setup))
+        self._runtime_class = _runtime_class(runtime.Runtime, compiler.Compiler)
+        self._runtimes: dict[str, Any] = {}
+        pykokkos_lines.install(cppast, visitors)
+        _patch_places(self.core)
+
+    def runtime(self, sources: list[str], flags: str) -> Any:
+        """The private runtime for these sources; its `on_ready(module)` is called right before a kernel runs."""
+        key = build_key(sources, flags)
+        if key not in self._runtimes:
+            directory = cache_directory() / key
+            _write_script(directory, flags)
+            self._runtimes[key] = self._runtime_class(directory)
+        return self._runtimes[key]
+
+
+def _compiler_class(base: Any) -> Any:
+    class DebugCompiler(base):  # type: ignore[misc]
+        def __init__(self, directory: Path) -> None:
+            super().__init__()
+            self.directory = directory
+
+        def get_parser(self, path: str) -> Any:
+            known = path in self.parser_cache
+            parser = super().get_parser(path)
+            if not known:
+                pykokkos_lines.tag_tree(parser.tree, os.path.realpath(path))
+            return parser
+
+        def compile_object(self, module_setup: Any, *args: Any, **kwargs: Any) -> Any:
+            output = Path(module_setup.output_dir)
+            said = io.StringIO()
+            with _locked(self.directory):
+                if output.is_dir() and not Path(module_setup.path).exists():
+                    shutil.rmtree(output)  # left by a build that failed or was killed
+                try:
+                    with contextlib.redirect_stdout(said):
+                        return super().compile_object(module_setup, *args, **kwargs)
+                except SystemExit as error:
+                    self.is_compiled_cache.pop(module_setup.output_dir, None)
+                    shutil.rmtree(output, ignore_errors=True)
+                    message = error.code if isinstance(error.code, str) else ""
+                    raise BuildError(f"{said.getvalue()}\n{message}") from None
+
+    return DebugCompiler
+
+
+def _runtime_class(base: Any, compiler: Any) -> Any:
+    debug_compiler = _compiler_class(compiler)
+
+    class DebugRuntime(base):  # type: ignore[misc]
+        on_ready: Callable[[Any], None]
+
+        def __init__(self, directory: Path) -> None:
+            super().__init__()
+            self.directory = directory
+            self.compiler = debug_compiler(directory)
+
+        def execute_workunit(self, *args: Any, **kwargs: Any) -> Any:
+            with _building_in(self.directory):
+                return super().execute_workunit(*args, **kwargs)
+
+        def run_workload(self, *args: Any, **kwargs: Any) -> Any:
+            with _building_in(self.directory):
+                return super().run_workload(*args, **kwargs)
+
+        def call_wrapper(self, entity: Any, members: Any, args: Any, module: Any) -> Any:
+            with _building_in_stock():
+                self.on_ready(module)
+                return super().call_wrapper(entity, members, args, module)
+
+    return DebugRuntime
+
+
+@contextlib.contextmanager
+def _building_in_stock() -> Iterator[None]:
+    """A kernel that is running may be stopped, and the person may launch others meanwhile: those are stock again."""
+    previous, _building.directory = _building.directory, None
+    try:
+        yield
+    finally:
+        _building.directory = previous

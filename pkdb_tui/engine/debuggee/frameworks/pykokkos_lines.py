@@ -1,0 +1,74 @@
+"""Line mapping for PyKokkos: makes its translator write `#line` directives that name the Python source.
+
+PyKokkos' C++ syntax nodes carry no location. While a debug build is translated, the Python nodes are tagged with their
+file, the visitor copies file and line to what it makes of a node, and the serializer writes a directive before it.
+Untagged trees, such as those of PyKokkos' own optimised builds, come out as they always do.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+GLUE = "pk_glue.hpp"
+_FILE = "pkdb_file"
+_PLACE = "pkdb_place"
+
+
+def tag_tree(tree: ast.AST, file: str) -> None:
+    """Mark every statement of a parsed file with the file it came from."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt):
+            setattr(node, _FILE, file)
+
+
+def directive(file: str, line: int) -> str:
+    quoted = file.replace("\\", "\\\\").replace('"', '\\"')
+    return f'\n#line {line} "{quoted}"\n'
+
+
+def _visit(original: Any) -> Any:
+    def visit(self: Any, node: ast.AST) -> Any:
+        made = original(self, node)
+        file = getattr(node, _FILE, None)
+        # A workunit comes as (operation, declaration).
+        target = made[1] if isinstance(made, tuple) else made
+        if file is not None and isinstance(node, ast.stmt) and hasattr(target, "__dict__"):
+            target.__dict__.setdefault(_PLACE, (file, node.lineno))
+        return made
+
+    return visit
+
+
+def _serialize(original: Any) -> Any:
+    def serialize(self: Any, node: Any) -> str:
+        text: str = original(self, node)
+        place = getattr(node, _PLACE, None)
+        if place is None:
+            return text
+        text = directive(*place) + text
+        # What follows a whole function is glue again, and must not inherit its last line.
+        if type(node).__name__ in ("MethodDecl", "FunctionDecl", "RecordDecl", "ConstructorDecl"):
+            text += directive(GLUE, 1)
+        return text
+
+    return serialize
+
+
+def _main_body(original: Any) -> Any:
+    def visit_function(self: Any, node: ast.FunctionDef) -> Any:
+        body = original(self, node)
+        if getattr(node, _FILE, None) is not None:
+            body += directive(GLUE, 1)
+        return body
+
+    return visit_function
+
+
+def install(cppast: Any, visitors: Any) -> None:
+    """Patch PyKokkos' visitor and serializer; to be called once, before anything is tagged."""
+    base = visitors.PyKokkosVisitor
+    base.visit = _visit(base.visit)
+    cppast.Serializer.serialize = _serialize(cppast.Serializer.serialize)
+    main = visitors.KokkosMainVisitor
+    main.visit_FunctionDef = _main_body(main.visit_FunctionDef)

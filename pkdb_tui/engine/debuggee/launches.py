@@ -1,0 +1,118 @@
+"""The launch log: launches of one kernel from one line are one record."""
+
+from __future__ import annotations
+
+import os
+from types import FrameType
+from typing import Any
+
+from pkdb_tui.engine.debuggee.sources import real_path
+from pkdb_tui.engine.debuggee.values import byte_strides, describe, is_array, is_contiguous, item_size
+
+Json = dict[str, Any]
+
+
+def argument_bodies(arguments: Any) -> list[Json]:
+    """ArgumentBody of each launch argument."""
+    bodies = []
+    for name, value in arguments.items():
+        body = describe(name, value, "argument")
+        if is_array(value):
+            body["shape"] = [int(extent) for extent in value.shape]
+            body["strides"] = list(byte_strides(value))
+        bodies.append(body)
+    return bodies
+
+
+class LaunchRecord:
+    """Counts and times of one kernel at one call line."""
+
+    def __init__(self, launch: Any, file: str, line: int) -> None:
+        self.kernel = launch.kernel.name
+        self.file = real_path(file)
+        self.line = line
+        self.pattern = launch.pattern
+        self.policy = launch.policy
+        self.space = launch.space
+        self.build = "release"
+        self.count = 0
+        self.last = 0.0
+        self.total = 0.0
+        self.arguments = argument_bodies(launch.arguments)
+        self.warnings: list[str] = []
+        self._warned: set[str] = set()
+        self.watch_strides = any(is_array(value) for value in launch.arguments.values())
+
+    def add(self, seconds: float, build: str = "release") -> None:
+        self.count += 1
+        self.last = seconds
+        self.total += seconds
+        self.build = build
+
+    def stride_warnings(self, arguments: Any) -> list[str]:
+        """One sentence for each array argument found neither in row nor in column order, told once."""
+        found = []
+        for name, value in arguments.items():
+            flags = getattr(value, "flags", None)
+            if flags is None or name in self._warned or flags.forc:
+                continue
+            if not is_array(value):
+                continue
+            shape, strides, size = tuple(value.shape), byte_strides(value), item_size(value)
+            if is_contiguous(shape, strides, size, columns=False) or is_contiguous(shape, strides, size, columns=True):
+                continue
+            self._warned.add(name)
+            found.append(_stride_sentence(name, strides, size))
+        return found
+
+    def body(self) -> Json:
+        return {
+            "kernel": self.kernel,
+            "file": self.file,
+            "line": self.line,
+            "pattern": self.pattern,
+            "policy": self.policy,
+            "space": self.space,
+            "build": self.build,
+            "count": self.count,
+            "lastSeconds": self.last,
+            "totalSeconds": self.total,
+            "arguments": self.arguments,
+            "warnings": self.warnings,
+        }
+
+
+def _stride_sentence(name: str, strides: tuple[int, ...], size: int) -> str:
+    in_elements = [f"{step // size}" if step % size == 0 else f"{step / size:.3g}" for step in strides]
+    if len(strides) == 1:
+        many = "element" if in_elements[0] == "1" else "elements"
+        return f"argument {name} has a stride of {strides[0]} bytes ({in_elements[0]} {many})"
+    listed = ", ".join(map(str, strides))
+    return f"argument {name} has strides of {listed} bytes ({', '.join(in_elements)} elements)"
+
+
+class LaunchLog:
+    """All records, in the order of their first launch."""
+
+    def __init__(self) -> None:
+        self._records: dict[tuple[Any, ...], LaunchRecord] = {}
+        self._told = 0
+
+    def note(self, launch: Any, caller: FrameType) -> LaunchRecord:
+        """The record of this kernel at the caller's line."""
+        key = (caller.f_code, caller.f_lineno, launch.kernel.name, launch.space)
+        record = self._records.get(key)
+        if record is None:
+            record = self._records[key] = LaunchRecord(launch, caller.f_code.co_filename, caller.f_lineno)
+        return record
+
+    @property
+    def changed(self) -> bool:
+        return self._told != sum(record.count for record in self._records.values())
+
+    def bodies(self) -> list[Json]:
+        self._told = sum(record.count for record in self._records.values())
+        return [record.body() for record in self._records.values()]
+
+
+__all__ = ["LaunchLog", "LaunchRecord", "argument_bodies", "os"]

@@ -1,0 +1,168 @@
+"""Decides at each event of a backend whether the thread stops there; knows nothing of how events are made."""
+
+from __future__ import annotations
+
+import _thread
+import traceback
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any
+
+from pkdb_tui.engine.debuggee.breakpoints import Breakpoint, BreakpointTable, CodeInfo, condition_holds
+from pkdb_tui.engine.debuggee.frames import bottom_codes
+from pkdb_tui.engine.debuggee.plans import PAUSE, RETURN, START, STEP, Plan
+from pkdb_tui.engine.debuggee.sources import is_function, is_glue, is_runtime
+from pkdb_tui.engine.debuggee.values import preview
+
+Json = dict[str, Any]
+
+
+class Tracer:
+    """The decisions shared by both backends; `stop` is called on the thread that is to stop and returns its plan."""
+
+    def __init__(self, table: BreakpointTable, stop: Callable[..., None], event: Callable[[str, Json], None]) -> None:
+        self.table = table
+        self.plans: dict[int, Plan] = {}
+        self.quiet: set[int] = set()  # threads that run debugger code, or code on the person's behalf
+        self.just_my_code = True
+        self.code_seen: Callable[[CodeInfo], None] = lambda info: None
+        self._stop = stop
+        self._event = event
+
+    # --- discovery ---
+
+    def see(self, code: CodeType) -> CodeInfo:
+        """Register a code object on its first run, binding pending breakpoints of its file."""
+        known = code.co_filename
+        info = self.table.see(code)
+        if self.table.wants(info.file) and not is_runtime(known):
+            changed = self.table.place_again()
+            if changed:
+                self._event("breakpoints", {"placements": changed})
+        self.code_seen(info)
+        return info
+
+    def skips(self, code: CodeType) -> bool:
+        """Whether steps don't stop in this code."""
+        return is_glue(code.co_filename) if self.just_my_code else is_runtime(code.co_filename)
+
+    def enters(self, plan: Plan, frame: FrameType) -> bool:
+        """Whether the plan needs the events of a frame that starts or resumes."""
+        return plan.frame is frame or (plan.enters_calls and not self.skips(frame.f_code))
+
+    # --- events ---
+
+    def on_resumed(self, frame: FrameType) -> None:
+        """A generator or coroutine goes on: a pause shows its waiting line."""
+        plan = self.plans.get(_thread.get_ident())
+        if plan is not None and plan.kind == PAUSE and not self.skips(frame.f_code):
+            self._stop_here(frame, reason=PAUSE)
+
+    def on_line(self, frame: FrameType, line: int, info: CodeInfo) -> None:
+        ident = _thread.get_ident()
+        if ident in self.quiet:
+            return
+        hits = info.breakpoints.get(line)
+        ids = self._hits(hits, frame, line) if hits else []
+        plan = self.plans.get(ident)
+        if ids:
+            # The start is told as a start even when a breakpoint sits on the first line.
+            reason = START if plan is not None and plan.kind == START else "breakpoint"
+            self._stop_here(frame, reason=reason, breakpoints=ids, can_jump=True)
+        elif plan is not None and plan.stops_on_line(frame, line) and not self.skips(frame.f_code):
+            self._stop_here(frame, reason=plan.reason, can_jump=True)
+
+    def on_return(self, frame: FrameType, value: Any) -> None:
+        """The frame returns for good."""
+        ident = _thread.get_ident()
+        plan = self.plans.get(ident)
+        if plan is None or ident in self.quiet:
+            return
+        if plan.stops_on_return(frame) and not self.skips(frame.f_code):
+            if plan.kind == RETURN or is_function(frame.f_code):
+                self._stop_here(frame, reason=STEP, returned=value, has_returned=True)
+                plan = self.plans.get(ident)
+        self._left(ident, plan, frame)
+
+    def on_unwind(self, frame: FrameType) -> None:
+        """The frame ends by an exception."""
+        ident = _thread.get_ident()
+        if ident not in self.quiet:
+            self._left(ident, self.plans.get(ident), frame)
+
+    def _left(self, ident: int, plan: Plan | None, frame: FrameType) -> None:
+        if plan is None:
+            return
+        plan.leave(frame)
+        if frame.f_back is not None and frame.f_back.f_code in bottom_codes:
+            self.plans.pop(ident, None)
+
+    # --- stopping ---
+
+    def _hits(self, candidates: tuple[Breakpoint, ...], frame: FrameType, line: int) -> list[int]:
+        """Count hits and answer the ids that stop; log points speak and go on."""
+        ident = _thread.get_ident()
+        self.quiet.add(ident)
+        try:
+            return [b.id for b in candidates if not b.deleted and self._hit(b, frame, line)]
+        finally:
+            self.quiet.discard(ident)
+
+    def _hit(self, breakpoint: Breakpoint, frame: FrameType, line: int) -> bool:
+        try:
+            if not condition_holds(breakpoint, frame):
+                return False
+        except Exception as error:  # noqa: BLE001 - the person's condition may raise anything; told, and stopped at
+            self._event(
+                "notice",
+                {
+                    "text": f"The condition of breakpoint {breakpoint.id} raised {type(error).__name__}: {error}. "
+                    f"Stopped at line {line}.",
+                    "severity": "warning",
+                },
+            )
+            breakpoint.hits += 1
+            return True
+        breakpoint.hits += 1
+        if breakpoint.hits <= breakpoint.ignore_until:
+            return False
+        if breakpoint.log:
+            text = log_text(breakpoint.log, frame)
+            file = frame.f_code.co_filename.rsplit("/", 1)[-1]
+            self._event("logPoint", {"breakpoint": breakpoint.id, "text": f"{file}:{line} {text}"})
+            return False
+        if breakpoint.temporary:
+            breakpoint.deleted = True
+            self.table.rearm()
+        return True
+
+    def _stop_here(self, frame: FrameType, **what: Any) -> None:
+        self._stop(frame, **what)
+
+    def internal_error(self) -> None:
+        """A fault of the debugger's own is told and the program goes on."""
+        self._event("notice", {"text": "The debugger failed: " + traceback.format_exc(), "severity": "error"})
+
+
+def log_text(template: str, frame: FrameType) -> str:
+    """A log point's text with its {expressions} replaced; an error stands in its place."""
+    import string
+
+    parts = []
+    try:
+        pieces = list(string.Formatter().parse(template))
+    except ValueError as error:
+        return f"{template} <{error}>"
+    for literal, field, specification, conversion in pieces:
+        parts.append(literal)
+        if field is None:
+            continue
+        try:
+            value = eval(field, frame.f_globals, frame.f_locals)
+            if conversion:
+                value = {"r": repr, "s": str, "a": ascii}[conversion](value)
+            plain = isinstance(value, str | int | float | complex)
+            parts.append(format(value, specification or "") if specification or plain else preview(value, 1))
+        except Exception as error:  # noqa: BLE001 - the person's expression may raise anything; shown in the line
+            parts.append(f"<{type(error).__name__}: {error}>")
+    return "".join(parts)

@@ -33,6 +33,7 @@ class MonitoringBackend(Backend):
         self._plan_global: int = events.PY_START | events.PY_RESUME | events.PY_THROW | events.PY_UNWIND
         self._stepping: dict[int, CodeType] = {}
         self._global = 0
+        self._started_here = False
 
     def start(self) -> None:
         events = monitoring.events
@@ -47,9 +48,14 @@ class MonitoringBackend(Backend):
             (events.PY_UNWIND, self._unwound),
         ):
             monitoring.register_callback(TOOL, event, callback)
+        self._started_here = True
         self._set_global(self._idle_global)
+        self._apply()
 
     def stop(self) -> None:
+        if not self._started_here:
+            return
+        self._started_here = False
         for code in self._stepping.values():
             monitoring.set_local_events(TOOL, code, 0)
         for info in self.tracer.table.infos_with_breakpoints():
@@ -73,7 +79,8 @@ class MonitoringBackend(Backend):
             monitoring.set_local_events(TOOL, code, events)
 
     def code_seen(self, info: object) -> None:
-        self._apply()
+        if self._started_here:
+            self._apply()
 
     def _apply(self) -> None:
         for info in list(self.tracer.table.infos.values()):
@@ -82,6 +89,8 @@ class MonitoringBackend(Backend):
                 self._set_local(code, info)
 
     def breakpoints_changed(self) -> None:
+        if not self._started_here:
+            return
         infos = self.tracer.table.infos
         for frame in list(sys._current_frames().values()):
             walked: FrameType | None = frame

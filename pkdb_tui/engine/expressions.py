@@ -117,7 +117,7 @@ def result(value: Any) -> Value:
 
 
 def _failure(text: str, error: BaseException) -> ExpressionError:
-    return ExpressionError(f"`{text.strip()}`: {type(error).__name__}: {error}.")
+    return ExpressionError(f"`{text.strip()}`: {type(error).__name__}: {str(error).strip()}.")
 
 
 async def view(

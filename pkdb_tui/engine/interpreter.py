@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import operator
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,8 +96,10 @@ class Interpreter:
         return value
 
     async def fetch(self, name: str, what: ArrayView | arrays.Addresses, dtype: np.dtype[Any]) -> arrays.Array:
-        arrays.check_size(name, what.size + self.fetched, self.limit)
+        arrays.check_size(name, what.size, self.limit)
         self.fetched += what.size
+        if self.fetched > self.limit:
+            raise ExpressionError(f"The expression fetches more than {self.limit:,} elements in all.")
         return await arrays.fetch(what, dtype, self.read_memory)
 
     async def value(self, node: ast.expr) -> Any:
@@ -366,7 +368,7 @@ class Interpreter:
                     self.charge(len(argument))
         pure.check_call(name, arguments, keywords, self.limit)
         result = self.charged(pure.quietly(function, *arguments, **keywords))
-        if isinstance(result, (enumerate, zip, reversed)):
+        if isinstance(result, Iterator):
             return self.charged(list(result))
         return result
 

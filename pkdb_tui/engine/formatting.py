@@ -112,7 +112,7 @@ def _point(text: str) -> int:
 
 
 def duration(seconds: float) -> str:
-    """`0.41 ms`, `1.2 s`, `3 min 05 s`: two or three significant digits."""
+    """`0.41 ms`, `1.2 s`, `3 min 05 s`."""
     if not math.isfinite(seconds):
         return str(seconds)
     magnitude = abs(seconds)
@@ -123,7 +123,7 @@ def duration(seconds: float) -> str:
         text = f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
         return f"-{text}" if seconds < 0 else text
     if magnitude >= 0.9995:
-        return f"{seconds:.1f} s" if magnitude >= 9.995 else f"{seconds:.2g} s"
+        return f"{seconds:.1f} s"
     if magnitude >= 0.1e-3:
         return f"{_short(seconds * 1e3)} ms"
     if magnitude == 0:

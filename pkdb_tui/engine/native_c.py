@@ -1,6 +1,6 @@
 """Python conditions as C text that the native debugger evaluates itself, with Python's meaning.
 
-Integers are 64 bits wide here, and a division of floats by zero gives inf or nan as in the kernel. An index out of
+Integers are 64 bits wide here, and `/` by zero gives inf or nan as in the kernel. An index out of
 bounds, or an integer division by zero, makes the condition fail, which stops the thread and says so.
 """
 

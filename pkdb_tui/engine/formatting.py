@@ -1,29 +1,41 @@
-"""How values look, everywhere: numbers, columns, arrays, durations, sizes, ranges; no number is ever cut."""
+"""How values look, everywhere: numbers, columns, arrays, durations, sizes, ranges; no number is ever cut.
+
+numpy is not imported here, because it takes longer to load than the rest of the start: a value can only be one of
+numpy's when numpy is loaded already.
+"""
 
 from __future__ import annotations
 
 import math
+import numbers
+import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 DIGITS = 5  # significant digits of a float in tables
 
 
 def number(value: Any, digits: int = DIGITS) -> str:
     """A scalar for a table: floats with a fixed number of significant digits, all else in full."""
-    if isinstance(value, (bool, np.bool_)):
+    if isinstance(value, bool) or _is_numpy(value, "bool_"):
         return "True" if value else "False"
-    if isinstance(value, (int, np.integer)):
+    if isinstance(value, numbers.Integral):
         return str(int(value))
-    if isinstance(value, (complex, np.complexfloating)):
+    if isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real):
         real, imaginary = _float(float(value.real), digits), _float(float(value.imag), digits)
         sign = "" if imaginary[0] in "+-" else "+"
         return f"{real}{sign}{imaginary}j"
-    if isinstance(value, (float, np.floating)):
+    if isinstance(value, numbers.Real):
         return _float(float(value), digits)
     return str(value)
+
+
+def _is_numpy(value: Any, name: str) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, getattr(numpy, name))
 
 
 def _float(value: float, digits: int) -> str:
@@ -36,9 +48,9 @@ def _float(value: float, digits: int) -> str:
 
 def full(value: Any) -> str:
     """A value as `print` shows it: every digit that distinguishes it, numpy's scalars without their wrapper."""
-    if isinstance(value, np.ndarray):
+    if _is_numpy(value, "ndarray"):
         return array(value)
-    if isinstance(value, (np.floating, np.complexfloating, np.bool_, np.integer)):
+    if _is_numpy(value, "number") or _is_numpy(value, "bool_"):
         return str(value)
     if isinstance(value, (list, tuple, set, frozenset, dict)):
         return _container(value)
@@ -63,7 +75,9 @@ def _container(value: Any, limit: int = 1000) -> str:
 
 def array(values: np.ndarray[Any, Any], *, threshold: int = 1000, width: int = 100, digits: int = 8) -> str:
     """Array text like numpy's `array([...])`, summarised beyond `threshold` elements."""
-    with np.printoptions(threshold=threshold, linewidth=width, precision=digits, suppress=False):
+    import numpy
+
+    with numpy.printoptions(threshold=threshold, linewidth=width, precision=digits, suppress=False):
         return repr(values)
 
 
@@ -89,7 +103,7 @@ def _padded(texts: Sequence[str], width: int) -> list[str]:
 
 
 def _exponent(value: Any, digits: int) -> str:
-    if isinstance(value, (float, np.floating)) and math.isfinite(value):
+    if isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational) and math.isfinite(value):
         return f"{float(value):.{digits - 1}e}"
     return number(value, digits)
 
@@ -156,10 +170,10 @@ def thousands(count: int) -> str:
     return f"{count:,}"
 
 
-def ranges(numbers: Iterable[int]) -> str:
+def ranges(members: Iterable[int]) -> str:
     """Thread numbers as a person writes them: `0-3,5`."""
     parts: list[list[int]] = []
-    for value in sorted(set(numbers)):
+    for value in sorted(set(members)):
         if parts and value == parts[-1][1] + 1:
             parts[-1][1] = value
         else:
@@ -169,13 +183,15 @@ def ranges(numbers: Iterable[int]) -> str:
 
 def array_type(dtype: Any, shape: Sequence[int]) -> str:
     """`float64[256, 1024]`."""
-    return f"{np.dtype(dtype).name}[{', '.join(map(str, shape))}]"
+    import numpy
+
+    return f"{numpy.dtype(dtype).name}[{', '.join(map(str, shape))}]"
 
 
 def type_name(value: Any) -> str:
     """The type a person of Python gives a value: `int`, `float64`, `float64[4]`, `list`."""
-    if isinstance(value, np.ndarray):
+    if _is_numpy(value, "ndarray"):
         return array_type(value.dtype, value.shape)
-    if isinstance(value, np.generic):
-        return value.dtype.name
+    if _is_numpy(value, "generic"):
+        return str(value.dtype.name)
     return type(value).__name__

@@ -112,18 +112,18 @@ def coalesce(starts: Addresses, length: int) -> list[tuple[int, int]]:
 
 async def fetch(what: ArrayView | Addresses, dtype: np.dtype[Any], read_memory: ReadMemory) -> Array:
     """The elements as a private numpy array in the view's shape, in one request."""
-    if isinstance(what, ArrayView):
-        addresses = what.addresses()
-        regions = coalesce(*what.regions()) if addresses.size else []
-    else:
-        addresses = what
-        regions = coalesce(addresses.ravel(), dtype.itemsize)
-    if not regions:
-        return np.empty(addresses.shape, dtype=dtype)
+    if what.size == 0:
+        return np.empty(what.shape, dtype=dtype)
+    starts, length = what.regions() if isinstance(what, ArrayView) else (what.ravel(), dtype.itemsize)
+    regions = coalesce(starts, length)
     blocks = await read_memory(regions)
-    for (address, length), block in zip(regions, blocks, strict=True):
-        if len(block) != length:
-            raise ExpressionError(f"Memory at {address:#x} can't be read: {len(block)} of {length} bytes came back.")
+    for (address, size), block in zip(regions, blocks, strict=True):
+        if len(block) != size:
+            raise ExpressionError(f"Memory at {address:#x} can't be read: {len(block)} of {size} bytes came back.")
+    if isinstance(what, ArrayView) and len(blocks) == 1:
+        offset = what.address - regions[0][0]
+        return np.ndarray(what.shape, dtype, blocks[0], offset, what.strides).copy()
+    addresses = what.addresses() if isinstance(what, ArrayView) else what
     return _gather(addresses, regions, b"".join(blocks), dtype)
 
 

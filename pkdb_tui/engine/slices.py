@@ -61,14 +61,18 @@ def build(
 
 
 def leading(view: ArrayView, limit: int) -> ArrayView:
-    """The part of a view that is fetched: whole rows first, then fewer columns, never more than `limit` elements."""
-    shape: list[int] = []
+    """The part of a view that is fetched: never more than `limit` elements."""
+    return replace(view, shape=leading_shape(view.shape, limit))
+
+
+def leading_shape(shape: tuple[int, ...], limit: int) -> tuple[int, ...]:
+    """Extents of the leading part of at most `limit` elements: whole rows first, then fewer columns."""
+    part: list[int] = []
     room = max(limit, 1)
-    for size in reversed(view.shape):
-        size = min(size, room)
-        shape.insert(0, size)
-        room = max(room // max(size, 1), 1)
-    return replace(view, shape=tuple(shape))
+    for size in reversed(shape):
+        part.insert(0, min(size, room))
+        room = max(room // max(part[0], 1), 1)
+    return tuple(part)
 
 
 def layout(view: ArrayView) -> str:
@@ -163,8 +167,7 @@ def from_bytes(expression: str, body: SliceBody) -> Slice:
     if len(data) % dtype.itemsize or count > math.prod(shape) or (count < math.prod(shape) and not body.truncated):
         raise ExpressionError(f"`{expression}` came back incomplete: {len(data)} bytes for {body.dtype}{list(shape)}.")
     values = np.frombuffer(data, dtype=dtype)
-    if count == math.prod(shape):
-        values = values.reshape(shape)
-    elif len(shape) > 1 and shape[-1] and count % shape[-1] == 0:
-        values = values.reshape(-1, shape[-1])
+    part = leading_shape(shape, count) if count else shape
+    if count == math.prod(part):
+        values = values.reshape(part)
     return build(expression, values, shape, body.layout, body.total)

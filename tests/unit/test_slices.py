@@ -159,10 +159,16 @@ def test_a_truncated_slice_from_the_programs_own_side() -> None:
     part = slices.from_bytes("a", body(np.arange(6, dtype="<i4"), [10, 3], truncated=True))
     np.testing.assert_array_equal(part.values, [[0, 1, 2], [3, 4, 5]])
     assert (part.truncated, part.total, part.shape) == (True, 30, (10, 3))
-    part = slices.from_bytes("a", body(np.arange(5, dtype="<i4"), [10, 3], truncated=True))
-    np.testing.assert_array_equal(part.values, np.arange(5))
+    part = slices.from_bytes("a", body(np.arange(3, dtype="<i4"), [10, 3], truncated=True))
+    np.testing.assert_array_equal(part.values, np.arange(3).reshape(1, 3))
 
 
 def test_an_incomplete_slice_is_refused() -> None:
     with pytest.raises(ExpressionError, match="`a` came back incomplete: 40 bytes for <f8\\[2, 3\\]"):
         slices.from_bytes("a", body(np.arange(5, dtype="<f8"), [2, 3]))
+
+
+def test_a_truncated_box_keeps_its_rows_and_columns() -> None:
+    part = slices.from_bytes("a", body(np.arange(4, dtype="<i4"), [10, 8], truncated=True))
+    np.testing.assert_array_equal(part.values, [[0, 1, 2, 3]])
+    assert part.shape == (10, 8)

@@ -11,7 +11,7 @@ from typing import Any
 
 from pkdb_tui.engine.debuggee.backend import Backend
 from pkdb_tui.engine.debuggee.plans import Plan
-from pkdb_tui.engine.debuggee.sources import CO_GENERATOR_LIKE, is_own
+from pkdb_tui.engine.debuggee.sources import CO_GENERATOR_LIKE, RESUME, is_own
 
 RETURNS = {opcode.opmap[name] for name in ("RETURN_VALUE", "RETURN_CONST") if name in opcode.opmap}
 YIELDS = {opcode.opmap[name] for name in ("YIELD_VALUE", "SEND") if name in opcode.opmap}
@@ -19,11 +19,16 @@ YIELDS = {opcode.opmap[name] for name in ("YIELD_VALUE", "SEND") if name in opco
 
 def leaving_by(frame: FrameType) -> str:
     """At a return event: whether the frame returns, yields or ends by an exception."""
-    operation = frame.f_code.co_code[frame.f_lasti]
+    code = frame.f_code.co_code
+    operation = code[frame.f_lasti]
     if operation in RETURNS:
         return "return"
-    if frame.f_code.co_flags & CO_GENERATOR_LIKE and operation in YIELDS:
-        return "yield"
+    if frame.f_code.co_flags & CO_GENERATOR_LIKE:
+        # From 3.13 on the position is already that of the RESUME behind the yield.
+        if operation == RESUME and frame.f_lasti >= 2:
+            operation = code[frame.f_lasti - 2]
+        if operation in YIELDS:
+            return "yield"
     return "unwind"
 
 

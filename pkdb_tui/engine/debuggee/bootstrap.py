@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import os
 import platform
@@ -42,6 +43,8 @@ def begin(config: Json) -> None:
         connection.forget()
         dispatch.uninstall()
 
+    # Registered first, so it runs last: the program's own exit handlers can still be debugged.
+    atexit.register(debugger.backend.stop)
     os.register_at_fork(after_in_child=in_child)
     debugger.start()
     ready = {

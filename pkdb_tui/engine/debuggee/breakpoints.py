@@ -15,6 +15,7 @@ from pkdb_tui.engine.debuggee.sources import (
     is_function,
     nested,
     real_path,
+    returns_within,
 )
 
 Json = dict[str, Any]
@@ -87,6 +88,12 @@ class CodeInfo:
         self._lines: frozenset[int] | None = None
         self._code = weakref.ref(code)
         self.breakpoints: dict[int, tuple[Breakpoint, ...]] = {}
+        self.again: dict[int, list[tuple[int, int]]] = {}
+
+    def comes_back(self, line: int, offset: int) -> bool:
+        """Whether the statement of this line was already running when it came (back) to it."""
+        ranges = self.again.get(line)
+        return ranges is not None and any(start <= offset < end for start, end in ranges)
 
     @property
     def lines(self) -> frozenset[int]:
@@ -149,7 +156,21 @@ class BreakpointTable:
                 mine = tuple(b for b in candidates if not b.function or self._names(info, b.function))
                 if mine:
                     found[line] = mine
+        code = info.reference()
+        if code is not None:
+            info.again = self._comebacks(info.file, code, found)
         info.breakpoints = found
+
+    def _comebacks(self, file: str, code: CodeType, lines: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
+        found = {}
+        source = self._sources.get(file)
+        for line in lines if source is not None else ():
+            assert source is not None
+            span = source.span(line)
+            ranges = returns_within(code, span, line) if span[0] != span[1] else []
+            if ranges:
+                found[line] = ranges
+        return found
 
     @staticmethod
     def _names(info: CodeInfo, function: str) -> bool:

@@ -6,8 +6,6 @@ import _thread
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from queue import SimpleQueue
 from types import FrameType
 from typing import Any
@@ -15,17 +13,22 @@ from typing import Any
 from pkdb_tui.engine.debuggee import frames, sources
 from pkdb_tui.engine.debuggee.backend import Backend, choose
 from pkdb_tui.engine.debuggee.breakpoints import BreakpointTable
-from pkdb_tui.engine.debuggee.evaluate import EvaluationInterrupted
 from pkdb_tui.engine.debuggee.inspector import COMMANDS, Inspector
+from pkdb_tui.engine.debuggee.limits import SIGNAL, EvaluationInterrupted, EvaluationTimedOut, Limits
 from pkdb_tui.engine.debuggee.plans import NEXT, PAUSE, RETURN, STEP, UNTIL, Plan
+from pkdb_tui.engine.debuggee.previews import Previews
 from pkdb_tui.engine.debuggee.tracer import Tracer
-from pkdb_tui.engine.debuggee.values import frame_variables, preview
 from pkdb_tui.engine.debuggee.wire import Connection, RequestError
 
 Json = dict[str, Any]
 STOP_COMMANDS = (*COMMANDS, "resume", "jump")
-SIGNAL = signal.SIGRTMIN + 7
 PAUSE_GRACE = 0.3
+
+
+def _loop_runs() -> bool:
+    """Whether this thread is inside a running event loop; asyncio is not imported to find out."""
+    asyncio = sys.modules.get("asyncio")
+    return asyncio is not None and asyncio._get_running_loop() is not None
 
 
 class Debugger:
@@ -36,29 +39,28 @@ class Debugger:
         self.spans = spans
         self.table = BreakpointTable(spans)
         self.tracer = Tracer(self.table, self.stop, connection.event)
+        self.tracer.unquiet = self.unquiet  # type: ignore[method-assign]
         self.backend: Backend = choose(self.tracer)
         self.settings: Json = {"stepIntoKernel": True, "bounds": True, "catchFaults": False, "justMyCode": True}
         self.dispatch: Any = None
         self.main = _thread.get_ident()
         self._stop_lock = _thread.allocate_lock()
         self._mailbox: SimpleQueue[Json] = SimpleQueue()
-        self._stopped = False
+        self._stopped = True  # until the start
         self._pause = False
-        self._evaluating: set[int] = set()
-        self._interrupt: set[int] = set()
-        self._interrupt_text = ""
+        self._force_pause = False
+        self.limits = Limits(self.main)
+        self.previews = Previews(self.limits.within)
 
     # --- life ---
 
     def start(self) -> None:
         """Take the pause signal and begin reading requests."""
         signal.signal(SIGNAL, self._on_signal)
-        signal.siginterrupt(SIGNAL, False)
         _thread.start_new_thread(self._read, ())
 
     def wait_for_start(self) -> None:
         """Serve until the first `resume`, which starts the program."""
-        self._stopped = True
         while True:
             request = self._mailbox.get()
             if request["command"] == "resume":
@@ -66,6 +68,7 @@ class Debugger:
                 self.connection.reply(request["id"], {})
                 self.connection.event("continued", {"thread": _thread.get_ident()})
                 return
+            self.limits.waiting -= request["command"] in COMMANDS
             self.connection.refuse(request["id"], RequestError("The program has not started yet."))
 
     def _read(self) -> None:
@@ -106,8 +109,10 @@ class Debugger:
 
     def _pass_on(self, command: str, request: Json) -> None:
         if self._stopped:
+            self.limits.waiting += command in COMMANDS
             self._mailbox.put(request)
         elif self.dispatch is not None and self.dispatch.inspects(command):
+            self.limits.waiting += 1
             self.dispatch.inspect(request)
         elif command == "complete":
             self.connection.reply(request["id"], {"matches": []})
@@ -154,7 +159,7 @@ class Debugger:
         signal.pthread_kill(self.main, SIGNAL)
 
     def _do_interruptEvaluation(self, arguments: Json) -> None:
-        self._interrupt_all("interrupted")
+        self.limits.interrupt()
 
     def _do_launchGo(self, arguments: Json) -> None:
         self.dispatch.go(int(arguments["launch"]))
@@ -171,59 +176,40 @@ class Debugger:
     # --- the signal: pause, and interrupting an evaluation on the main thread ---
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        if self.main in self._interrupt and self.main in self._evaluating:
-            self._interrupt.discard(self.main)
-            raise EvaluationInterrupted(self._interrupt_text)
+        self.limits.on_signal()
         if not self._pause or frame is None or self.main in self.tracer.quiet:
             return
-        self._pause = False
-        asyncio = sys.modules.get("asyncio")
-        loop = asyncio._get_running_loop() if asyncio is not None else None
-        if not sources.is_glue(frame.f_code.co_filename) or loop is None:
-            if not sources.is_own(frame.f_code.co_filename):
-                self.stop(frame, reason=PAUSE)
-                return
-        self.tracer.plans[self.main] = Plan(PAUSE)
-        self.backend.arm(self.tracer.plans[self.main], frame)
+        force, self._force_pause = self._force_pause, False
+        file = frame.f_code.co_filename
+        if not sources.is_own(file) and (force or not _loop_runs() or not sources.is_glue(file)):
+            self._pause = False
+            self.stop(frame, reason=PAUSE)
+        elif not force:
+            self._pause_soon(frame)
 
-    # --- evaluation limits ---
+    def _pause_soon(self, frame: FrameType) -> None:
+        """Stop at the program's next line or coroutine resume; where it is when none comes in a moment."""
+        plan = Plan(PAUSE)
+        self.tracer.plans[self.main] = plan
+        self.backend.arm(plan, frame)
 
-    @contextmanager
-    def limited(self, seconds: float) -> Iterator[None]:
-        """Bound what runs inside: after that time, or on request, EvaluationInterrupted is raised in this thread."""
-        ident = _thread.get_ident()
-        finished = _thread.allocate_lock()
-        finished.acquire()
-        self._evaluating.add(ident)
-
-        def watch() -> None:
+        def insist() -> None:
             frames.own_threads.add(_thread.get_ident())
-            if not finished.acquire(timeout=seconds) and ident in self._evaluating:
-                self._interrupt_text = f"stopped after {seconds:g} s"
-                self._interrupt_thread(ident)
+            moment = _thread.allocate_lock()
+            moment.acquire()
+            moment.acquire(timeout=PAUSE_GRACE)
+            if self.tracer.plans.get(self.main) is plan:
+                self._force_pause = True
+                signal.pthread_kill(self.main, SIGNAL)
             frames.own_threads.discard(_thread.get_ident())
 
-        _thread.start_new_thread(watch, ())
-        try:
-            yield
-        finally:
-            self._evaluating.discard(ident)
-            self._interrupt.discard(ident)
-            finished.release()
+        _thread.start_new_thread(insist, ())
 
-    def _interrupt_all(self, text: str) -> None:
-        self._interrupt_text = text
-        for ident in list(self._evaluating):
-            self._interrupt_thread(ident)
-
-    def _interrupt_thread(self, ident: int) -> None:
-        if ident == self.main:
-            self._interrupt.add(ident)
-            signal.pthread_kill(ident, SIGNAL)
-            return
-        import ctypes
-
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(EvaluationInterrupted))
+    def unquiet(self, ident: int, frame: FrameType) -> None:
+        """The thread goes back to the program's code; a pause that came meanwhile is taken up."""
+        self.tracer.quiet.discard(ident)
+        if self._pause and ident == self.main:
+            self._pause_soon(frame)
 
     # --- stopping, on the thread that stops ---
 
@@ -246,16 +232,15 @@ class Debugger:
                 places = frames.stack_of(frame)
                 body = self._stop_body(places, reason, breakpoints or [], text)
                 if has_returned:
-                    with self.limited(1.0):
-                        body["returnText"] = preview(returned)
+                    body["returnText"] = self.previews.text(returned)
                 plan = self._interact(places, body, frame if can_jump else None)
+            if plan is None:
+                self.tracer.plans.pop(ident, None)
+            else:
+                self.tracer.plans[ident] = plan
+            self.backend.arm(plan, frame)
         finally:
-            self.tracer.quiet.discard(ident)
-        if plan is None:
-            self.tracer.plans.pop(ident, None)
-        else:
-            self.tracer.plans[ident] = plan
-        self.backend.arm(plan, frame)
+            self.unquiet(ident, frame)
 
     def post_mortem(self, error: BaseException, body: Json) -> None:
         """Stop with the stack of an exception that nothing caught; a resume ends the program."""
@@ -268,11 +253,10 @@ class Debugger:
         self.tracer.quiet.discard(ident)
 
     def _stop_body(self, places: list[frames.Place], reason: str, breakpoints: list[int], text: str) -> Json:
-        index = frames.selected(places)
+        index = frames.selected(places) if reason in ("pause", "exception") else 0
         variables: list[Json] = []
         if places:
-            with self.limited(2.0):
-                variables = frame_variables(places[index][0])
+            variables = self.previews.variables(places[index][0])
         return {
             "reason": reason,
             "breakpoints": breakpoints,
@@ -286,10 +270,11 @@ class Debugger:
 
     def _interact(self, places: list[frames.Place], body: Json, jumpable: FrameType | None) -> Plan | None:
         """Serve this stop's requests until one resumes."""
-        inspector = Inspector(places, self.limited)
+        inspector = Inspector(places, self.limits, self.previews)
         if body["breakpoints"]:
             hit = [b.placement() for b in self.table.all if b.id in body["breakpoints"]]
             self.connection.event("breakpoints", {"placements": hit})
+        self._pause = False
         self._stopped = True
         self._announce_launches()
         self.connection.event("stopped", body)
@@ -323,12 +308,15 @@ class Debugger:
         except RequestError as error:
             self.connection.refuse(number, error)
         except EvaluationInterrupted as error:
-            self.connection.refuse(number, RequestError(f"{command} was {error}."))
+            how = "ran out of time" if isinstance(error, EvaluationTimedOut) else "was interrupted"
+            self.connection.refuse(number, RequestError(f"{command} {how}."))
         except Exception as error:  # noqa: BLE001 - the stop must go on; the fault is told to whoever asked
             self.tracer.internal_error()
             self.connection.refuse(number, RequestError(f"The debuggee failed at {command}: {error}"))
         else:
             self.connection.reply(number, body)
+        finally:
+            self.limits.waiting -= 1
 
     def _announce_launches(self) -> None:
         if self.dispatch is not None and self.dispatch.changed:

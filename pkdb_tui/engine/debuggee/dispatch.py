@@ -244,7 +244,7 @@ class Dispatch:
         ident = _thread.get_ident()
         frames.own_threads.add(ident)
         self.debugger.tracer.quiet.add(ident)
-        inspector = Inspector(ready.places, self.debugger.limited)
+        inspector = Inspector(ready.places, self.debugger.limits, self.debugger.previews)
         while (request := ready.requests.get()) is not None:
             self.debugger.answer(inspector, request)
         self.debugger.tracer.quiet.discard(ident)

@@ -13,15 +13,12 @@ from collections.abc import Callable, Coroutine
 from types import CodeType, FrameType
 from typing import Any
 
+from pkdb_tui.engine.debuggee.limits import EvaluationInterrupted, EvaluationTimedOut
 from pkdb_tui.engine.debuggee.values import is_array, is_numpy_scalar, preview, type_name, wire_value
 
 Json = dict[str, Any]
 TEXT_LIMIT = 20_000
 SOURCE = "<console>"
-
-
-class EvaluationInterrupted(BaseException):
-    """Raised into a running evaluation by its time limit or by the person."""
 
 
 class _Capture(io.TextIOBase):
@@ -166,19 +163,24 @@ def error_line(error: BaseException) -> str:
     return "".join(traceback.format_exception_only(type(error), error)).strip().split("\n")[-1]
 
 
+def answer(error: str = "") -> Json:
+    """An EvaluateBody with nothing in it yet."""
+    return {"text": "", "type": "", "value": None, "output": "", "error": error, "traceback": ""}
+
+
 def evaluate(text: str, frame: FrameType, mode: str, timeout: float) -> Json:
     """An EvaluateBody; never raises for what the expression does."""
     captured = _Capture(sys.stdout)
     outer = sys.stdout, sys.stderr
-    body: Json = {"text": "", "type": "", "value": None, "output": "", "error": "", "traceback": ""}
+    body = answer()
     try:
         sys.stdout = sys.stderr = captured
         value = run(text, frame, mode)
         body["text"] = result_text(value)
         body["type"] = type_name(value)
         body["value"] = wire_value(value)
-    except EvaluationInterrupted as reason:
-        body["error"] = str(reason) or f"interrupted after {timeout:g} s"
+    except EvaluationInterrupted as error:
+        body["error"] = f"stopped after {timeout:g} s" if isinstance(error, EvaluationTimedOut) else "interrupted"
     except SystemExit as error:
         body["error"] = f"SystemExit: {error}. The program goes on; use quit to end the session."
     except BaseException as error:  # noqa: BLE001 - whatever the expression raises is its answer

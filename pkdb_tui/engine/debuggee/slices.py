@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import array as arrays
 import base64
-from itertools import product
 from types import FrameType
 from typing import Any
 
 from pkdb_tui.engine.debuggee.evaluate import error_line, run
-from pkdb_tui.engine.debuggee.values import array_layout, array_place, is_array, is_numpy_scalar, type_name
+from pkdb_tui.engine.debuggee.values import array_layout, is_array, is_numpy_scalar, type_name
 from pkdb_tui.engine.debuggee.wire import RequestError
 
 Json = dict[str, Any]
@@ -81,10 +80,15 @@ def _shape_of(value: Any) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def _at(value: Any, index: tuple[int, ...]) -> Any:
-    for position in index:
-        value = value[position]
-    return value
+def _gather(value: Any, shape: tuple[int, ...], box: tuple[int, ...], found: list[Any]) -> None:
+    """Elements of the box in C order; raises TypeError where the nesting isn't rectangular."""
+    if not shape:
+        found.append(value)
+        return
+    if not isinstance(value, list | tuple | range | arrays.array) or len(value) != shape[0]:
+        raise TypeError
+    for item in value[: box[0]]:
+        _gather(item, shape[1:], box[1:], found)
 
 
 def _list(expression: str, value: Any, limit: int) -> Json:
@@ -96,8 +100,9 @@ def _list(expression: str, value: Any, limit: int) -> Json:
         raise RequestError(f"{expression} is {type_name(value)}, not an array or a list of numbers.")
     box = tuple(part.stop for part in _rows_within(value_shape, limit))
     try:
-        items = [_at(value, index) for index in product(*map(range, box))]
-    except (IndexError, TypeError) as error:
+        items: list[Any] = []
+        _gather(value, value_shape, box, items)
+    except TypeError as error:
         raise RequestError(f"{expression} is not a rectangular list of numbers.") from error
     total = 1
     for extent in value_shape:
@@ -132,6 +137,3 @@ def _pack(code: str, items: list[Any]) -> bytes:
         flat = [part for item in items for part in (complex(item).real, complex(item).imag)]
         return struct.pack(f"<{len(flat)}d", *flat)
     return struct.pack(f"<{len(items)}{code}", *items)
-
-
-__all__ = ["array_place", "read_slice"]

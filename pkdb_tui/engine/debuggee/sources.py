@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import opcode
 import os
 import site
 import sys
@@ -10,18 +12,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType
 
-RESUME = 151
+RESUME: int = opcode.opmap["RESUME"]
 CO_OPTIMIZED = 0x1
 CO_GENERATOR_LIKE = 0x20 | 0x80 | 0x200
-
-try:
-    import _opcode_metadata
-
-    RESUME = _opcode_metadata.opmap["RESUME"]
-except ImportError:
-    import opcode
-
-    RESUME = opcode.opmap["RESUME"]
 
 
 def nested(code: CodeType) -> Iterator[CodeType]:
@@ -33,7 +26,6 @@ def nested(code: CodeType) -> Iterator[CodeType]:
 
 
 def _body_offset(code: CodeType) -> int:
-    raw = code._co_code_adaptive if hasattr(code, "_co_code_adaptive") else code.co_code
     raw = code.co_code
     for offset in range(0, len(raw), 2):
         if raw[offset] == RESUME:
@@ -41,30 +33,44 @@ def _body_offset(code: CodeType) -> int:
     return -1
 
 
+def _body_lines(code: CodeType) -> list[tuple[int, int, int]]:
+    """(start, end, line) of the code behind the prologue, in order of the bytecode."""
+    body = _body_offset(code)
+    return [
+        (start, end, line) for start, end, line in code.co_lines() if line is not None and line > 0 and end - 2 > body
+    ]
+
+
 def code_lines(code: CodeType) -> frozenset[int]:
     """Lines on which the interpreter reports a line event in this code object alone."""
-    start_of_body = _body_offset(code)
-    return frozenset(
-        line for start, end, line in code.co_lines() if line is not None and line > 0 and end - 2 > start_of_body
-    ) - (frozenset({code.co_firstlineno}) if _only_prologue(code, start_of_body) else frozenset())
+    body = _body_lines(code)
+    lines = frozenset(line for _, _, line in body)
+    if code.co_flags & CO_OPTIMIZED and body and body[0][2] != code.co_firstlineno:
+        # The def line itself carries only the prologue, and a generator's clean-up.
+        return lines - {code.co_firstlineno}
+    return lines
 
 
-def _only_prologue(code: CodeType, start_of_body: int) -> bool:
-    """Whether a function's own `def` line carries nothing but its prologue (and generator clean-up)."""
-    if not code.co_flags & CO_OPTIMIZED:
-        return False
-    first = code.co_firstlineno
-    lines = [(start, line) for start, end, line in code.co_lines() if line is not None and end - 2 > start_of_body]
-    return not lines or lines[0][1] != first
+def returns_within(code: CodeType, span: tuple[int, int], line: int) -> list[tuple[int, int]]:
+    """Bytecode ranges in which a many-line statement comes back to `line` after having begun there."""
+    entries, again = 0, []
+    previous = 0
+    for start, end, at in _body_lines(code):
+        if at == line and previous != line:
+            if span[0] <= previous <= span[1]:
+                again.append((start, end))
+            else:
+                entries += 1
+        elif at == line and again and again[-1][1] == start:
+            again[-1] = (again[-1][0], end)
+        previous = at
+    return again if entries else []
 
 
 def first_line(code: CodeType) -> int:
     """The line of the first statement of a function's body."""
-    start_of_body = _body_offset(code)
-    for _, end, line in code.co_lines():
-        if line is not None and line > 0 and end - 2 > start_of_body:
-            return line
-    return code.co_firstlineno
+    body = _body_lines(code)
+    return body[0][2] if body else code.co_firstlineno
 
 
 def is_function(code: CodeType) -> bool:
@@ -122,11 +128,17 @@ class SourceFile:
     def __init__(self, file: str, root: CodeType) -> None:
         self.file = file
         self.codes = list(nested(root))
+        self.spans: list[tuple[int, int]] = []
         self.lines = {id(code): code_lines(code) for code in self.codes}
         self._last = {id(code): self._end(code) for code in self.codes}
 
     def _end(self, code: CodeType) -> int:
         return max((max(code_lines(inner), default=inner.co_firstlineno) for inner in nested(code)), default=0)
+
+    def span(self, line: int) -> tuple[int, int]:
+        """The innermost many-line statement that has the line, or the line alone."""
+        found = [span for span in self.spans if span[0] <= line <= span[1]]
+        return max(found, default=(line, line))
 
     def all_lines(self) -> tuple[int, ...]:
         return tuple(sorted(set().union(*self.lines.values())))
@@ -167,11 +179,29 @@ def read_source(file: str) -> str:
         return stream.read()
 
 
+def statement_spans(tree: ast.AST) -> list[tuple[int, int]]:
+    """First and last line of each statement longer than a line; of a compound one, its header alone."""
+    spans = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt):
+            body = getattr(node, "body", None) or getattr(node, "cases", None)
+            last = node.end_lineno or node.lineno
+            if isinstance(body, list) and body:
+                first = body[0]
+                last = max(node.lineno, (first.lineno if isinstance(first, ast.stmt) else first.pattern.lineno) - 1)
+            if last > node.lineno:
+                spans.append((node.lineno, last))
+    return spans
+
+
 def compile_file(file: str) -> SourceFile:
     """Compile from disk without running; raises OSError, SyntaxError or ValueError."""
     with open(file, "rb") as stream:
         text = stream.read()
-    return SourceFile(file, compile(text, file, "exec", dont_inherit=True))
+    tree = ast.parse(text, file)
+    source = SourceFile(file, compile(text, file, "exec", dont_inherit=True))
+    source.spans = statement_spans(tree)
+    return source
 
 
 def module_name_of(file: str) -> str:

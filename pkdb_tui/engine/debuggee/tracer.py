@@ -25,6 +25,7 @@ class Tracer:
         self.plans: dict[int, Plan] = {}
         self.quiet: set[int] = set()  # threads that run debugger code, or code on the person's behalf
         self.just_my_code = True
+        self.unquiet: Callable[[int, FrameType], None] = lambda ident, frame: self.quiet.discard(ident)
         self.code_seen: Callable[[CodeInfo], None] = lambda info: None
         self._stop = stop
         self._event = event
@@ -63,6 +64,8 @@ class Tracer:
         if ident in self.quiet:
             return
         hits = info.breakpoints.get(line)
+        if hits and info.again and info.comes_back(line, frame.f_lasti):
+            hits = None
         ids = self._hits(hits, frame, line) if hits else []
         plan = self.plans.get(ident)
         if ids:
@@ -78,10 +81,10 @@ class Tracer:
         plan = self.plans.get(ident)
         if plan is None or ident in self.quiet:
             return
-        if plan.stops_on_return(frame) and not self.skips(frame.f_code):
-            if plan.kind == RETURN or is_function(frame.f_code):
-                self._stop_here(frame, reason=STEP, returned=value, has_returned=True)
-                plan = self.plans.get(ident)
+        asked = plan.kind == RETURN or is_function(frame.f_code)
+        if asked and plan.stops_on_return(frame) and not self.skips(frame.f_code):
+            self._stop_here(frame, reason=STEP, returned=value, has_returned=True)
+            plan = self.plans.get(ident)
         self._left(ident, plan, frame)
 
     def on_unwind(self, frame: FrameType) -> None:
@@ -106,7 +109,7 @@ class Tracer:
         try:
             return [b.id for b in candidates if not b.deleted and self._hit(b, frame, line)]
         finally:
-            self.quiet.discard(ident)
+            self.unquiet(ident, frame)
 
     def _hit(self, breakpoint: Breakpoint, frame: FrameType, line: int) -> bool:
         try:

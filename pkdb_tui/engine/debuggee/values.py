@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 TEXT_LIMIT = 400
 ITEM_LIMIT = 20
 DEPTH_LIMIT = 3
-VARIABLE_LIMIT = 500
 SAFE_INTEGER = 2**63 - 1
 ARRAY_MODULES = ("numpy", "cupy", "torch")
 
@@ -186,6 +186,17 @@ def _named(value: Any) -> str | None:
     return None
 
 
+def plain_text(value: Any) -> str:
+    """The object's own repr, or the name of what that raised."""
+    try:
+        return repr(value)
+    except Exception as error:  # noqa: BLE001 - any error of the program's own __repr__ is the answer
+        return f"<{type(value).__name__}: its __repr__ raised {type(error).__name__}>"
+
+
+own_text: Callable[[Any], str] = plain_text  # bounded in time once a debugger is there
+
+
 def preview(value: Any, depth: int = 0) -> str:
     """One bounded line for a value; an object's own `__repr__` may be run, and its failure is told."""
     exact = _exact(value, depth)
@@ -199,10 +210,7 @@ def preview(value: Any, depth: int = 0) -> str:
     length = getattr(type(value), "__len__", None)
     if isinstance(value, list | tuple | dict | set) and length is not None and len(value) > ITEM_LIMIT:
         return f"<{type(value).__name__} of {len(value)}>"
-    try:
-        return clip(" ".join(repr(value).split("\n")))
-    except Exception as error:  # noqa: BLE001 - any error of the program's own __repr__ is the answer
-        return f"<{type(value).__name__}: its __repr__ raised {type(error).__name__}>"
+    return clip(" ".join(own_text(value).split("\n")))
 
 
 def wire_value(value: Any) -> int | float | bool | str | None:
@@ -230,10 +238,7 @@ def kind_of(value: Any) -> str:
 
 def describe(name: str, value: Any, scope: str = "local") -> dict[str, Any]:
     """A VariableBody of the protocol."""
-    if is_numpy_scalar(value):
-        text = clip(str(value))
-    else:
-        text = preview(value)
+    text = clip(str(value)) if is_numpy_scalar(value) else preview(value)
     return {
         "name": name,
         "type": type_name(value),
@@ -242,27 +247,3 @@ def describe(name: str, value: Any, scope: str = "local") -> dict[str, Any]:
         "value": wire_value(value),
         "scope": scope,
     }
-
-
-def frame_variables(frame: FrameType) -> list[dict[str, Any]]:
-    """Arguments, locals and closure names of a frame; at module level the module's own names."""
-    code = frame.f_code
-    names = frame.f_locals
-    count = code.co_argcount + code.co_kwonlyargcount
-    count += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
-    arguments = code.co_varnames[:count]
-    module = names is frame.f_globals or code.co_name == "<module>"
-    found = []
-    for name, value in list(names.items())[: VARIABLE_LIMIT + 50]:
-        if module and name.startswith("__") and name.endswith("__"):
-            continue
-        if name in arguments:
-            scope = "argument"
-        elif name in code.co_freevars:
-            scope = "closure"
-        else:
-            scope = "global" if module else "local"
-        found.append(describe(name, value, scope))
-    order = {"argument": 0, "local": 1, "global": 1, "closure": 2}
-    found.sort(key=lambda variable: order[variable["scope"]])
-    return found[:VARIABLE_LIMIT]

@@ -16,7 +16,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[3]
 BOOT = ROOT / "pkdb_tui" / "engine" / "debuggee" / "__main__.py"
-PATIENCE = 20.0
+PATIENCE = 10.0
 
 Json = dict[str, Any]
 
@@ -175,6 +175,14 @@ class Client:
     def run_out(self) -> int:
         self.resume("continue")
         return self.finish()
+
+    def until_printed(self, text: str) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while text not in self.printed:
+            self._pump(deadline)
+
+    def type(self, text: str) -> None:
+        os.write(self.terminal, text.encode())
 
     @property
     def printed(self) -> str:

@@ -1,0 +1,223 @@
+"""Breakpoints land where they say, hit when they should, and count every hit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from debuggee_client import Client, where
+
+Program = Callable[..., Client]
+
+LOOP = """
+    def work(i):
+        a = i * 2
+
+        # a comment
+        b = a + 1
+        return b
+
+
+    for i in range(10):
+        work(i)
+    print("done")
+"""
+
+
+def at(tmp_path: Path, line: int, **more: object) -> dict[str, object]:
+    return {"file": str(tmp_path / "program.py"), "line": line, **more}
+
+
+def test_a_line_is_hit_and_counted(program: Program, tmp_path: Path) -> None:
+    client = program(LOOP)
+    client.start(at(tmp_path, 5))
+    assert client.placements[0]["state"] == "bound"
+    stop = client.go("continue")
+    assert (stop["reason"], stop["breakpoints"], where(stop)) == ("breakpoint", [1], ("work", 5))
+    client.go("continue")
+    assert client.set_breakpoints(at(tmp_path, 5))[0]["hits"] == 2
+
+
+def test_a_line_without_code_moves_to_the_next_in_the_same_function(program: Program, tmp_path: Path) -> None:
+    client = program(LOOP)
+    client.start(at(tmp_path, 3), at(tmp_path, 7), at(tmp_path, 99))
+    moved, outside, nowhere = client.placements
+    assert (moved["line"], moved["reason"]) == (5, "line 3 has no code: moved to 5")
+    assert (outside["line"], outside["reason"]) == (9, "line 7 has no code: moved to 9")
+    assert nowhere["state"] == "cannot bind"
+    assert nowhere["reason"] == "line 99 has no code, and no line after it in the file has"
+    assert where(client.go("continue")) == ("<module>", 9)
+
+
+def test_conditions_ignore_counts_and_temporaries(program: Program, tmp_path: Path) -> None:
+    client = program(LOOP)
+    client.start(at(tmp_path, 2, condition="i == 3"), at(tmp_path, 5, ignore=6), at(tmp_path, 6, temporary=True))
+    assert where(client.go("continue")) == ("work", 6)
+    assert client.text("i") == "0"
+    client.go("continue")
+    assert client.text("i") == "3"
+    assert where(client.go("continue")) == ("work", 5)
+    assert client.text("i") == "6"
+
+
+def test_a_condition_that_raises_stops_and_says_so(program: Program, tmp_path: Path) -> None:
+    client = program(LOOP)
+    client.start(at(tmp_path, 5, condition="missing > 1"))
+    client.resume("continue")
+    notice = client.event("notice")
+    assert notice["text"].startswith("The condition of breakpoint 1 raised NameError: name 'missing' is not defined")
+    assert where(client.event("stopped")) == ("work", 5)
+
+
+def test_a_condition_that_is_no_expression_is_refused(program: Program, tmp_path: Path) -> None:
+    client = program(LOOP)
+    client.start(at(tmp_path, 5, condition="a ="))
+    assert client.placements[0]["state"] == "cannot bind"
+    assert "the condition is not a Python expression" in client.placements[0]["reason"]
+
+
+def test_log_points_print_and_go_on(program: Program, tmp_path: Path) -> None:
+    client = program(LOOP)
+    client.start(at(tmp_path, 5, log="a={a} twice {a * 2:>4} {missing}", condition="i < 2"))
+    assert client.run_out() == 0
+    assert [body["text"] for body in client.events("logPoint")] == [
+        "program.py:5 a=0 twice    0 <NameError: name 'missing' is not defined>",
+        "program.py:5 a=2 twice    4 <NameError: name 'missing' is not defined>",
+    ]
+
+
+def test_function_breakpoints_stop_at_the_first_body_line(program: Program, tmp_path: Path) -> None:
+    client = program(
+        '''
+        class Box:
+            def size(self):
+                """Doc."""
+
+                return 3
+
+        def outer():
+            def inner():
+                return 1
+            return inner()
+
+        print(Box().size(), outer())
+        '''
+    )
+    client.start({"function": "Box.size"}, {"function": "inner"}, {"function": "nothing"})
+    assert [(p["state"], p["line"]) for p in client.placements] == [("bound", 5), ("bound", 9), ("pending", 0)]
+    assert client.placements[2]["reason"] == "no function nothing in the code loaded so far"
+    assert where(client.go("continue")) == ("size", 5)
+    assert where(client.go("continue")) == ("inner", 9)
+
+
+def test_a_function_on_one_line_stops_when_called_not_when_defined(program: Program) -> None:
+    client = program("a = 0\ndef one(): return 1\na = 5\nprint(one())\n")
+    client.start({"function": "one"})
+    stop = client.go("continue")
+    assert (where(stop), client.text("a")) == (("one", 2), "5")
+
+
+def test_a_file_not_yet_imported_is_pending_then_bound(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "later.py").write_text("def late(x):\n    return x + 1\n")
+    client = program("print('before')\nimport later\nprint(later.late(1))\n")
+    client.start({"file": str(tmp_path / "later.py"), "line": 2}, {"function": "late"})
+    assert [p["state"] for p in client.placements] == ["pending", "pending"]
+    stop = client.go("continue")
+    assert (where(stop), stop["breakpoints"]) == (("late", 2), [1, 2])
+    states = {p["id"]: p["state"] for body in client.events("breakpoints") for p in body["placements"]}
+    assert states == {1: "bound", 2: "bound"}
+
+
+def test_files_match_by_their_real_path(program: Program, tmp_path: Path) -> None:
+    real = tmp_path / "real"
+    real.mkdir()
+    (real / "mod.py").write_text("def f():\n    return 1\n")
+    os.symlink(real, tmp_path / "linked")
+    client = program("import sys\nsys.path.insert(0, 'linked')\nimport mod\nmod.f()\n", cwd=tmp_path)
+    client.start({"file": str(real / "mod.py"), "line": 2})
+    assert where(client.go("continue")) == ("f", 2)
+
+
+def test_set_while_stopped_on_the_stack_and_cleared_again(program: Program, tmp_path: Path) -> None:
+    client = program(LOOP)
+    client.start(at(tmp_path, 2))
+    client.go("continue")
+    client.set_breakpoints(at(tmp_path, 6))
+    assert where(client.go("continue")) == ("work", 6)
+    client.set_breakpoints()
+    assert client.run_out() == 0
+
+
+def test_set_while_the_program_runs_takes_effect_at_once(program: Program, tmp_path: Path) -> None:
+    client = program(
+        """
+        def spin():
+            n = 0
+            while True:
+                n += 1
+
+        def other():
+            return 1
+
+        print("go", flush=True)
+        spin()
+        """
+    )
+    client.start()
+    client.resume("continue")
+    client.until_printed("go")
+    placed = client.set_breakpoints(at(tmp_path, 4))
+    assert placed[0]["state"] == "bound"
+    assert where(client.event("stopped")) == ("spin", 4)
+
+
+def test_every_hit_counts_across_functions_and_comprehensions(program: Program, tmp_path: Path) -> None:
+    client = program(
+        """
+        def f(x):
+            return x * 2
+
+        a = [f(i) for i in range(4)]
+        b = list(map(lambda v: f(v), range(3)))
+        print(sum(a), sum(b))
+        """
+    )
+    client.start(at(tmp_path, 2))
+    for _ in range(7):
+        assert where(client.go("continue")) == ("f", 2)
+    assert client.run_out() == 0
+    assert client.printed == "12 6\n"
+
+
+def test_a_multi_line_statement_is_one_hit(program: Program, tmp_path: Path) -> None:
+    client = program(
+        """
+        def add(a, b):
+            return a + b
+
+        for i in range(2):
+            x = add(
+                i,
+                2,
+            )
+        print(x)
+        """
+    )
+    client.start(at(tmp_path, 5))
+    assert where(client.go("continue")) == ("<module>", 5)
+    assert client.text("i") == "0"
+    assert where(client.go("continue")) == ("<module>", 5)
+    assert client.text("i") == "1"
+    assert client.run_out() == 0
+    assert client.printed == "3\n"
+
+
+def test_describes_a_file_without_running_it(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text("a = 1\nb = (\n")
+    client = program(LOOP)
+    client.start()
+    body = client.request("describeFile", file=str(tmp_path / "program.py"))
+    assert body["python_lines"] == [1, 2, 5, 6, 9, 10, 11]
+    assert body["kernels"] == []
+    assert "Line 2 is not valid Python" in client.request("describeFile", file=str(tmp_path / "bad.py"))["error"]

@@ -1,0 +1,34 @@
+"""Launches a tiny kernel many times and writes the time of one launch to the file named by its argument."""
+
+import sys
+import time
+
+import numpy as np
+import pykokkos as pk
+
+LAUNCHES = 2000
+
+
+@pk.workunit
+def tiny(i: int, v: pk.View1D[pk.double]):
+    v[i] = v[i] + 1.0
+
+
+def launch(policy, v, times):
+    begin = time.perf_counter()
+    for _ in range(times):
+        pk.parallel_for(policy, tiny, v=v)
+    return (time.perf_counter() - begin) / times
+
+
+def main():
+    v = np.zeros(64)
+    policy = pk.RangePolicy(pk.ExecutionSpace.OpenMP, 0, 64)
+    launch(policy, v, 20)
+    seconds = launch(policy, v, LAUNCHES)
+    assert v[0] == LAUNCHES + 20
+    with open(sys.argv[1], "a") as file:
+        file.write(f"{seconds}\n")
+
+
+main()

@@ -109,6 +109,50 @@ async def evaluate(
         raise _failure(text, error) from error
 
 
+async def truth(
+    text: str,
+    variables: Mapping[str, NativeVariable],
+    read_memory: ReadMemory,
+    *,
+    constants: Mapping[str, Any] | None = None,
+) -> bool:
+    """Whether a condition holds in a native frame. Raises ExpressionError as `evaluate` does."""
+    value = (await evaluate(text, variables, read_memory, constants=constants)).value
+    try:
+        return bool(value)
+    except FAILURES as error:
+        raise _failure(text, error) from error
+
+
+async def log_text(
+    template: str,
+    variables: Mapping[str, NativeVariable],
+    read_memory: ReadMemory,
+    *,
+    constants: Mapping[str, Any] | None = None,
+) -> str:
+    """A log point's text with its `{expressions}` filled in, as an f-string would be; an error stands in its place."""
+    tree = parse(template_literal(template))
+    parts: list[str] = []
+    for part in tree.values if isinstance(tree, ast.JoinedStr) else [tree]:
+        interpreter = Interpreter(variables, read_memory, constants or {}, LIMIT)
+        try:
+            parts.append(str(await interpreter.value(part)))
+        except ExpressionError as error:
+            parts.append(f"<{error.title}>")
+        except FAILURES as error:
+            parts.append(f"<{type(error).__name__}: {error}>")
+    return "".join(parts)
+
+
+def template_literal(template: str) -> str:
+    """The f-string literal a log point's text stands for; its `names` are those the log point needs."""
+    for quote in ('"""', "'''", '"', "'"):
+        if quote not in template and not template.endswith(quote[0]) and "\n" not in template:
+            return f"f{quote}{template.replace(chr(92), chr(92) * 2)}{quote}"
+    raise ExpressionError("The text of a log point can't hold both kinds of quotes at its end or be of several lines.")
+
+
 def result(value: Any) -> Value:
     """A computed value with its type and text."""
     if callable(value) and not isinstance(value, np.generic):

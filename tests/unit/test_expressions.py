@@ -340,3 +340,33 @@ def test_a_long_evaluation_lets_the_loop_go_on(variables: dict[str, NativeVariab
 
     asyncio.run(both())
     assert turns > 10
+
+
+def test_truth_of_conditions(variables: dict[str, NativeVariable], memory: Memory) -> None:
+    assert asyncio.run(expressions.truth("A[j, 0] >= 0.0 and j % 8 == 0", variables, memory.reader)) is True
+    assert asyncio.run(expressions.truth("x[0] > 2", variables, memory.reader)) is False
+    with pytest.raises(ExpressionError, match="ambiguous"):
+        asyncio.run(expressions.truth("x > 0.5", variables, memory.reader))
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        ("j={j} n={n}", "j=96 n=-3"),
+        ("{acc:.3f} and {c[0:2]}", "2.500 and [-700 -697]"),
+        ("no expressions", "no expressions"),
+        ("{{braces}} {flag!r}", "{braces} True"),
+        ('say "j" {j}', 'say "j" 96'),
+        ('"{j}"', '"96"'),
+        ("back\\slash {j}", "back\\slash 96"),
+        ("{j=}", "j=96"),
+        ("{k} {1 / 0} {j}", "<There is no `k` here; this frame has KNOWN.> <ZeroDivisionError: division by zero> 96"),
+    ],
+)
+def test_log_texts(template: str, text: str, variables: dict[str, NativeVariable], memory: Memory) -> None:
+    text = text.replace("KNOWN", ", ".join(variables))
+    assert asyncio.run(expressions.log_text(template, variables, memory.reader)) == text
+
+
+def test_names_of_a_log_text() -> None:
+    assert expressions.names(expressions.template_literal("{A[j, 0]} {k:.2f}")) == {"A", "j", "k"}

@@ -1,29 +1,60 @@
 """Session: the one façade of the engine, one verb per thing a person can do, and the state machine.
 
-Interface first; bodies follow. All coroutines run on one asyncio loop; the listener is called on that loop, in the
-order things happened, never from inside a verb before its reply is delivered.
+All coroutines run on one asyncio loop; the listener is called on that loop, in the order things happened, and a verb's
+reply is delivered before the events it causes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+import signal
+from collections.abc import Callable, Coroutine, Sequence
 from enum import StrEnum
+from typing import Any
+
+import msgspec
 
 from pkdb_tui.engine.api import (
     Breakpoint,
+    BreakpointsChanged,
     BreakpointSpec,
     Evaluation,
     Event,
+    ExceptionInfo,
     ExitCause,
+    Exited,
+    KernelSpan,
+    LaunchLogged,
     LaunchOptions,
     LaunchRecord,
+    LogPoint,
+    Notice,
     Phase,
+    PhaseChanged,
+    ProgramOutput,
+    Progress,
+    Severity,
     Slice,
     SourceInfo,
     StopSnapshot,
     ThreadValues,
     Watch,
+    WatchesChanged,
 )
+from pkdb_tui.engine.breakpoints import BreakpointBook
+from pkdb_tui.engine.connection import Connection
+from pkdb_tui.engine.errors import DebuggeeLost, LaunchError, PkdbError, WrongPhase
+from pkdb_tui.engine.kernel_side import KernelSide
+from pkdb_tui.engine.kernel_stops import KernelStops
+from pkdb_tui.engine.launcher import Program
+from pkdb_tui.engine.looking import Looking
+from pkdb_tui.engine.native.base import Controller, ControllerEvent
+from pkdb_tui.engine.protocol import ExceptionBody, LaunchBody, Placement, PythonStop, Ready
+from pkdb_tui.engine.snapshots import Place, VariableHistory, python_frames, python_threads, python_variable
+from pkdb_tui.engine.watches import WatchList
+
+READY_SECONDS = 30.0
+PAUSE_GRACE = 0.6  # until a pause that nobody answered is taken to a native debugger
 
 
 class Verb(StrEnum):
@@ -36,47 +67,482 @@ class Verb(StrEnum):
     UNTIL = "until"
 
 
+PYTHON_VERBS = {Verb.FINISH: "return"}
+
+
 class Session:
-    """One debugged program, from before its first line to after its end, and again after a restart."""
+    """One debugged program, from before its first line to after its end, and again after a restart.
 
-    phase: Phase
-    generation: int
-    snapshot: StopSnapshot | None
-    exit_cause: ExitCause | None
-    breakpoints: tuple[Breakpoint, ...]
-    watches: tuple[Watch, ...]
-    launches: tuple[LaunchRecord, ...]
-    runtime: str  # one sentence about the runtime: "embedded runtime (pykokkos is not installed)", or empty
+    `controller` makes a native controller from a listener; the default attaches gdb.
+    """
 
-    def __init__(self, options: LaunchOptions, listener: Callable[[Event], None]) -> None:
-        raise NotImplementedError
+    def __init__(
+        self,
+        options: LaunchOptions,
+        listener: Callable[[Event], None],
+        *,
+        controller: Callable[[Callable[[ControllerEvent], None]], Controller] | None = None,
+    ) -> None:
+        self.options = options
+        self._listener = listener
+        self.phase = Phase.IDLE
+        self.generation = 0
+        self.snapshot: StopSnapshot | None = None
+        self.exit_cause: ExitCause | None = None
+        self.launches: tuple[LaunchRecord, ...] = ()
+        self.runtime = ""
+        self.backend = ""
+        self.python = ""
+        self.file = ""
+        self.settings = {
+            "stepIntoKernel": True,
+            "bounds": options.bounds,
+            "catchFaults": False,
+            "justMyCode": True,
+        }
+        self.book = BreakpointBook()
+        self.history = VariableHistory()
+        self.places: list[Place] = []
+        self.glue = False
+        self.program: Program | None = None
+        self.connection = Connection(self._on_event, self._on_lost)
+        self.kernels = KernelSide(self.book, controller or self._gdb, self._on_native)
+        self.kernel_stops = KernelStops(self)
+        self.looking = Looking(self)
+        self.watch_list = WatchList(self.looking)
+        self._ready: asyncio.Future[Ready] | None = None
+        self._ending: ExitCause | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._python_stop: PythonStop | None = None
+        self._quitting = False
 
-    async def start(self) -> None: ...  # then Stopped(START); raises LaunchError
-    async def restart(self) -> None: ...
-    async def quit(self) -> None: ...  # ends every process the session started; never raises
+    def _gdb(self, listener: Callable[[ControllerEvent], None]) -> Controller:
+        from pkdb_tui.engine.native.gdb import GdbController
 
-    async def resume(self, verb: Verb, *, line: int = 0, threads: str = "", all_threads: bool = False) -> None: ...
-    async def jump(self, line: int) -> None: ...
-    async def pause(self) -> None: ...
+        return GdbController(listener, gdb=self.options.gdb)
 
-    async def add_breakpoint(self, spec: BreakpointSpec) -> Breakpoint: ...
-    async def remove_breakpoints(self, ids: Sequence[int]) -> None: ...
-    async def enable_breakpoints(self, ids: Sequence[int], enabled: bool) -> None: ...
-    async def change_breakpoint(self, number: int, spec: BreakpointSpec) -> Breakpoint: ...
-    async def describe_file(self, path: str) -> SourceInfo: ...
+    # --- state ---
 
-    async def select_frame(self, index: int) -> StopSnapshot: ...
-    async def select_thread(self, thread: int) -> StopSnapshot: ...
-    async def show_glue(self, shown: bool) -> None: ...
+    @property
+    def breakpoints(self) -> tuple[Breakpoint, ...]:
+        return self.book.public()
 
-    async def evaluate(self, text: str, timeout: float = 10.0) -> Evaluation: ...
-    async def interrupt_evaluation(self) -> None: ...
-    async def read_slice(self, expression: str, limit: int = 4096) -> Slice: ...
-    async def parallel_print(self, expression: str) -> ThreadValues: ...
-    async def complete(self, text: str) -> list[str]: ...
-    async def add_watch(self, expression: str) -> Watch: ...
-    async def remove_watch(self, number: int) -> None: ...
-    async def send_native(self, command: str) -> str: ...
+    @property
+    def watches(self) -> tuple[Watch, ...]:
+        return self.watch_list.public()
 
-    def write_input(self, data: bytes) -> None: ...  # to the program's terminal
-    def resize_terminal(self, columns: int, rows: int) -> None: ...
+    def emit(self, event: Event) -> None:
+        self._listener(event)
+
+    def enter(self, phase: Phase) -> None:
+        if phase is not self.phase:
+            self.phase = phase
+            self.emit(PhaseChanged(phase=phase, generation=self.generation))
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run something of the session's own; what it can't do becomes a notice."""
+
+        async def guarded() -> None:
+            try:
+                await work
+            except DebuggeeLost:
+                pass  # the end of the program is told by its exit
+            except PkdbError as error:
+                self.emit(Notice(text=str(error), severity=Severity.ERROR))
+
+        task = asyncio.get_running_loop().create_task(guarded())
+        self._tasks.add(task)
+        task.add_done_callback(self._task_done)
+
+    def _task_done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            asyncio.get_running_loop().call_exception_handler(
+                {"message": "A task of the session failed", "exception": task.exception(), "task": task}
+            )
+
+    def require_stop(self) -> StopSnapshot:
+        if self.snapshot is None or not self.phase.stopped:
+            raise WrongPhase(
+                f"The program is {self.phase.value}.",
+                "Pause it first." if self.phase.running else "Type `restart` to run it again.",
+            )
+        return self.snapshot
+
+    # --- life ---
+
+    async def start(self) -> None:
+        """Start the program and stop before its first line. Raises LaunchError when it can't be started."""
+        if self.program is not None:
+            raise WrongPhase("The program is running already.", "`restart` runs it anew.")
+        self._quitting = False
+        self.exit_cause, self._ending = None, None
+        self.program = Program(self.options, self._on_output, self._on_exit)
+        self._ready = asyncio.get_running_loop().create_future()
+        await self.connection.open(self.program.socket)
+        try:
+            ready = await asyncio.wait_for(self._ready, READY_SECONDS)
+        except DebuggeeLost:
+            return  # it ended before its first line; Exited says how
+        except TimeoutError:
+            await self._end_program()
+            raise LaunchError(
+                f"The program did not start within {READY_SECONDS:g} s.", "Check --python and the machine's load."
+            ) from None
+        self._take_ready(ready)
+        await self.connection.request("settings", **self.settings)
+        await self._send_breakpoints()
+        await self.connection.request("resume", verb="continue")
+
+    def _take_ready(self, ready: Ready) -> None:
+        self.file, self.python, self.backend = ready.file, ready.python, ready.backend
+        detail = f" ({ready.runtime_detail})" if ready.runtime_detail else ""
+        self.runtime = {"embedded": f"embedded runtime{detail}", "installed": "installed PyKokkos"}.get(
+            ready.runtime, ""
+        )
+        self.enter(Phase.RUNNING_PYTHON)
+
+    async def restart(self) -> None:
+        """End the program if it runs and start it again with the same breakpoints, watches and settings."""
+        await self._end_program()
+        self.book.forget_bindings()
+        self.launches = ()
+        self.history = VariableHistory()
+        self.snapshot = None
+        self.enter(Phase.IDLE)
+        self.emit(BreakpointsChanged(breakpoints=self.breakpoints))
+        await self.start()
+
+    async def quit(self) -> None:
+        """End every process the session started; never raises."""
+        self._quitting = True
+        await self._end_program()
+
+    async def _end_program(self) -> None:
+        program, self.program = self.program, None
+        if program is not None:
+            program.kill()
+            await program.wait()
+        await self.connection.close()
+        await self.kernels.detach()
+        for task in list(self._tasks):
+            if task is not asyncio.current_task():
+                task.cancel()
+        if program is not None and self.phase is not Phase.EXITED:
+            self.snapshot = None
+            self.enter(Phase.IDLE)
+
+    # --- going on ---
+
+    async def resume(self, verb: Verb, *, line: int = 0, threads: str = "", all_threads: bool = False) -> None:
+        """Let the program go on; a stop or the end follows as an event."""
+        snapshot = self.require_stop()
+        if self.phase is Phase.STOPPED_KERNEL:
+            await self.kernel_stops.resume(verb, line=line, threads=threads, all_threads=all_threads)
+            return
+        frame = self.places[snapshot.frame].index if self.places else 0
+        await self.connection.request("resume", verb=PYTHON_VERBS.get(verb, verb.value), line=line, frame=frame)
+        self.enter(Phase.RUNNING_PYTHON)
+
+    async def jump(self, line: int) -> None:
+        self.require_stop()
+        if self.phase is Phase.STOPPED_KERNEL:
+            raise WrongPhase("A kernel can't jump.", "Jump at a stop in Python.")
+        await self.connection.request("jump", line=line)
+
+    async def pause(self) -> None:
+        """Stop the program where it is: at a Python line, or at a kernel line."""
+        if not self.phase.running:
+            raise WrongPhase(f"The program is {self.phase.value}; there is nothing to pause.")
+        if self.phase is Phase.RUNNING_KERNEL:
+            await self.kernel_stops.interrupt()
+            return
+        generation = self.generation
+        self.connection.post("pause")
+        self.spawn(self._pause_natively(generation))
+
+    async def _pause_natively(self, generation: int) -> None:
+        """A kernel that holds the interpreter's lock leaves no Python to answer a pause."""
+        await asyncio.sleep(PAUSE_GRACE)
+        if self.generation == generation and self.phase is Phase.RUNNING_PYTHON:
+            await self.kernel_stops.interrupt()
+
+    # --- breakpoints ---
+
+    async def add_breakpoint(self, spec: BreakpointSpec, *, enabled: bool = True) -> Breakpoint:
+        """Raises BreakpointError for a request that could never work."""
+        entry = self.book.add(spec, enabled=enabled)
+        await self._breakpoints_changed()
+        return entry.public()
+
+    async def change_breakpoint(self, number: int, spec: BreakpointSpec) -> Breakpoint:
+        entry = self.book.change(number, spec)
+        await self._breakpoints_changed()
+        return entry.public()
+
+    async def remove_breakpoints(self, ids: Sequence[int]) -> None:
+        self.book.remove(ids)
+        await self._breakpoints_changed()
+
+    async def enable_breakpoints(self, ids: Sequence[int], enabled: bool) -> None:
+        for entry in [self.book[number] for number in ids]:
+            entry.enabled = enabled
+        await self._breakpoints_changed()
+
+    async def _breakpoints_changed(self) -> None:
+        await self._send_breakpoints()
+        await self.kernel_stops.breakpoints_changed()
+        self.emit(BreakpointsChanged(breakpoints=self.breakpoints))
+
+    async def _send_breakpoints(self) -> None:
+        if self.connection.connected:
+            body = await self.connection.request("setBreakpoints", breakpoints=self.book.requests())
+            self.book.placed([msgspec.convert(placement, Placement) for placement in body["placements"]])
+
+    async def describe_file(self, path: str) -> SourceInfo:
+        """What lines of a file can stop, before anything has run. Needs a started program."""
+        body = await self.connection.request("describeFile", file=path)
+        spans = tuple(
+            KernelSpan(
+                name=span["name"],
+                first_line=span["first_line"],
+                last_line=span["last_line"],
+                lines=tuple(span["lines"]),
+            )
+            for span in body["kernels"]
+        )
+        return SourceInfo(
+            file=body["file"], python_lines=tuple(body["python_lines"]), kernels=spans, error=body.get("error", "")
+        )
+
+    async def set_setting(self, name: str, value: bool) -> None:
+        self.settings[name] = value
+        if self.connection.connected:
+            await self.connection.request("settings", **{name: value})
+
+    # --- looking: see `looking.py` ---
+
+    async def select_frame(self, index: int) -> StopSnapshot:
+        return await self.looking.select_frame(index)
+
+    async def select_thread(self, thread: int) -> StopSnapshot:
+        return await self.looking.select_thread(thread)
+
+    async def show_glue(self, shown: bool) -> None:
+        self.glue = shown
+        await self.looking.rebuild_frames()
+
+    async def evaluate(self, text: str, timeout: float = 10.0) -> Evaluation:
+        return await self.looking.evaluate(text, timeout)
+
+    async def interrupt_evaluation(self) -> None:
+        await self.connection.request("interruptEvaluation")
+
+    async def read_slice(self, expression: str, limit: int = 4096) -> Slice:
+        return await self.looking.read_slice(expression, limit)
+
+    async def parallel_print(self, expression: str) -> ThreadValues:
+        return await self.looking.parallel_print(expression)
+
+    async def complete(self, text: str) -> list[str]:
+        return await self.looking.complete(text)
+
+    async def add_watch(self, expression: str) -> Watch:
+        return await self.watch_list.add(expression)
+
+    async def remove_watch(self, number: int) -> None:
+        self.watch_list.remove(number)
+        self.emit(WatchesChanged(watches=self.watches))
+
+    async def send_native(self, command: str) -> str:
+        return await self.kernels.controller.send(command)
+
+    # --- the program's terminal ---
+
+    def write_input(self, data: bytes) -> None:
+        """Type into the program's terminal."""
+        if self.program is not None:
+            self.program.write(data)
+
+    def resize_terminal(self, columns: int, rows: int) -> None:
+        self.options = msgspec.structs.replace(self.options, columns=columns, rows=rows)
+        if self.program is not None:
+            self.program.resize(columns, rows)
+
+    # --- what happens ---
+
+    def _on_output(self, data: bytes, dropped: int) -> None:
+        self.emit(ProgramOutput(data=data, dropped=dropped))
+
+    def _on_event(self, name: str, body: dict[str, Any]) -> None:
+        handler = getattr(self, f"_event_{name}", None)
+        if handler is not None:
+            handler(body)
+
+    def _event_ready(self, body: dict[str, Any]) -> None:
+        if self._ready is not None and not self._ready.done():
+            self._ready.set_result(msgspec.convert(body, Ready))
+
+    def _event_stopped(self, body: dict[str, Any]) -> None:
+        stop = msgspec.convert(body, PythonStop)
+        if self.program is not None:
+            self.program.drain()
+        self.show_python_stop(stop)
+        self.spawn(self.after_stop())
+
+    def show_python_stop(self, stop: PythonStop) -> None:
+        """A new stop in Python."""
+        self.generation += 1
+        self._python_stop = stop
+        frames, self.places = python_frames(stop.frames, glue=self.glue)
+        selected = next((i for i, place in enumerate(self.places) if place.index == stop.frame), 0)
+        variables = [python_variable(variable) for variable in stop.variables]
+        exception = _exception(stop.exception)
+        self.snapshot = StopSnapshot(
+            generation=self.generation,
+            phase=Phase.STOPPED_PYTHON,
+            reason=_reason(stop),
+            reason_text=_reason_text(stop),
+            frames=tuple(frames),
+            frame=selected,
+            variables=self.history.mark(frames[selected], variables, self.generation),
+            breakpoints=tuple(stop.breakpoints),
+            python_threads=python_threads(stop.threads),
+            exception=exception,
+            return_text=stop.return_text,
+        )
+        if self.book.spend_temporaries(stop.breakpoints):
+            self.emit(BreakpointsChanged(breakpoints=self.breakpoints))
+        self.enter(Phase.STOPPED_PYTHON)
+        self.looking.emit_stop()
+
+    @property
+    def python_frames_known(self) -> PythonStop | None:
+        return self._python_stop
+
+    async def after_stop(self) -> None:
+        """What may come a moment later: watches."""
+        if await self.watch_list.refresh(self.generation):
+            self.emit(WatchesChanged(watches=self.watches))
+
+    def _event_continued(self, body: dict[str, Any]) -> None:
+        if self.phase is Phase.STOPPED_PYTHON:
+            self.enter(Phase.RUNNING_PYTHON)
+
+    def _event_breakpoints(self, body: dict[str, Any]) -> None:
+        self.book.placed([msgspec.convert(placement, Placement) for placement in body["placements"]])
+        self.emit(BreakpointsChanged(breakpoints=self.breakpoints))
+
+    def _event_logPoint(self, body: dict[str, Any]) -> None:
+        if self.program is not None:
+            self.program.drain()
+        self.emit(LogPoint(breakpoint=body["breakpoint"], text=body["text"]))
+
+    def _event_notice(self, body: dict[str, Any]) -> None:
+        self.emit(Notice(text=body["text"], severity=Severity(body.get("severity", "info"))))
+
+    def _event_progress(self, body: dict[str, Any]) -> None:
+        if self.phase is Phase.RUNNING_PYTHON and not body["done"]:
+            self.enter(Phase.DISPATCHING)
+        self.emit(Progress(task=body["task"], done=body["done"], seconds=body["seconds"]))
+
+    def _event_launchReady(self, body: dict[str, Any]) -> None:
+        self.spawn(self.kernel_stops.launch_ready(body))
+
+    def _event_launchEnded(self, body: dict[str, Any]) -> None:
+        self.spawn(self.kernel_stops.launch_ended(body))
+
+    def _event_inKernel(self, body: dict[str, Any]) -> None:
+        self.spawn(self.kernel_stops.interrupt())
+
+    def _event_launches(self, body: dict[str, Any]) -> None:
+        rows = [msgspec.convert(row, LaunchBody) for row in body["launches"]]
+        self.launches = tuple(
+            LaunchRecord(
+                **{
+                    **msgspec.structs.asdict(row),
+                    "arguments": tuple(python_variable(argument) for argument in row.arguments),
+                    "warnings": tuple(row.warnings),
+                }
+            )
+            for row in rows
+        )
+        self.emit(LaunchLogged(launches=self.launches))
+
+    def _event_ending(self, body: dict[str, Any]) -> None:
+        exception = _exception(msgspec.convert(body["exception"], ExceptionBody)) if body.get("exception") else None
+        self._ending = ExitCause(status=body.get("status"), exception=exception)
+
+    def _on_native(self, event: ControllerEvent) -> None:
+        self.kernel_stops.on_event(event)
+
+    def _on_lost(self) -> None:
+        """The socket is closed: the program is ending, or closed what it should not have."""
+        if self._ready is not None and not self._ready.done():
+            self._ready.set_exception(DebuggeeLost("The program ended before its first line."))
+        if self.program is not None and self.program.process.poll() is None and not self._quitting:
+            self.spawn(self._explain_lost_connection())
+
+    async def _explain_lost_connection(self) -> None:
+        await asyncio.sleep(0.2)
+        if self.program is not None and self.program.process.returncode is None:
+            self.emit(
+                Notice(
+                    text="The program closed the debugger's connection: it runs on, but can't be stopped any more. "
+                    "`restart` runs it anew, `quit` ends it.",
+                    severity=Severity.ERROR,
+                )
+            )
+
+    def _on_exit(self, status: int) -> None:
+        """The process is gone and its output delivered."""
+        if self._quitting or self.program is None:
+            return
+        self.spawn(self._show_exit(status))
+
+    async def _show_exit(self, status: int) -> None:
+        if self._ready is not None and not self._ready.done():
+            self._ready.set_exception(DebuggeeLost("The program ended before its first line."))
+        await self.connection.finish()
+        await self.kernels.detach()
+        program, self.program = self.program, None
+        if program is not None:
+            program.kill()
+        self.generation += 1
+        self.snapshot = None
+        self.exit_cause = exit_cause(status, self._ending)
+        self.enter(Phase.EXITED)
+        self.emit(Exited(cause=self.exit_cause))
+
+
+def exit_cause(status: int, ending: ExitCause | None) -> ExitCause:
+    """How it ended: a signal that killed it, the exception nothing caught, or its status."""
+    if status < 0:
+        try:
+            return ExitCause(signal=signal.Signals(-status).name)
+        except ValueError:
+            return ExitCause(signal=f"number {-status}")
+    if ending is not None and ending.exception is not None:
+        return ExitCause(status=status, exception=ending.exception)
+    return ExitCause(status=status)
+
+
+def _exception(body: ExceptionBody | None) -> ExceptionInfo | None:
+    if body is None:
+        return None
+    return ExceptionInfo(type=body.type, message=body.message, traceback=body.traceback)
+
+
+def _reason(stop: PythonStop) -> Any:
+    from pkdb_tui.engine.api import Reason
+
+    return Reason(stop.reason)
+
+
+def _reason_text(stop: PythonStop) -> str:
+    if stop.breakpoints:
+        return "breakpoint " + ", ".join(map(str, stop.breakpoints))
+    if stop.exception is not None:
+        message = f": {stop.exception.message}" if stop.exception.message else ""
+        return f"exception {stop.exception.type}{message}"
+    return f"{stop.reason}: {stop.text}" if stop.text else stop.reason

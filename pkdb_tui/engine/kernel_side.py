@@ -1,0 +1,239 @@
+"""The native half of a session: the debugger's life, the flow of one debugged launch, and what a kernel stop shows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pkdb_tui.engine import expressions, native_c
+from pkdb_tui.engine.api import KernelInfo, ThreadRange, ThreadState
+from pkdb_tui.engine.breakpoints import BreakpointBook, Entry, parse_threads
+from pkdb_tui.engine.errors import ExpressionError, NativeError, NativeUnavailable, PkdbError
+from pkdb_tui.engine.native.base import (
+    Controller,
+    ControllerEvent,
+    NativeBreakpoint,
+    NativeFrame,
+    NativePlacement,
+    NativeStop,
+    NativeVariable,
+    StepKind,
+)
+from pkdb_tui.engine.protocol import KernelReady
+
+Factory = Callable[[Callable[[ControllerEvent], None]], Controller]
+
+
+class KernelSide:
+    """Owns at most one controller; `kernel` is the debugged launch under way, `stop` its current stop."""
+
+    def __init__(self, book: BreakpointBook, factory: Factory, listener: Callable[[ControllerEvent], None]) -> None:
+        self._book = book
+        self._factory = factory
+        self._listener = listener
+        self._controller: Controller | None = None
+        self.kernel: KernelReady | None = None
+        self.stop: NativeStop | None = None
+        self._compiled: dict[int, str] = {}  # breakpoint -> condition text built into this kernel
+        self._frames: dict[int, list[NativeFrame]] = {}
+        self._variables: dict[tuple[int, int], list[NativeVariable]] = {}
+        self._lock = asyncio.Lock()
+
+    @property
+    def attached(self) -> bool:
+        return self._controller is not None and self._controller.attached
+
+    @property
+    def controller(self) -> Controller:
+        if self._controller is None:
+            raise NativeError("No native debugger is attached.", "Stop inside a kernel first.")
+        return self._controller
+
+    # --- life ---
+
+    async def attach(self, pid: int) -> None:
+        """Raises NativeUnavailable with the remedy."""
+        if self._controller is None:
+            self._controller = self._factory(self._listener)
+        if not self._controller.attached:
+            await self._controller.attach(pid)
+
+    async def detach(self) -> None:
+        controller, self._controller = self._controller, None
+        self.forget()
+        if controller is not None:
+            await controller.detach()
+
+    def forget(self) -> None:
+        """The launch is over or the process gone."""
+        self.kernel = None
+        self.stop = None
+        self._frames, self._variables = {}, {}
+
+    # --- one launch ---
+
+    async def prepare(self, kernel: KernelReady, conditions: Mapping[int, str]) -> None:
+        """Everything before the kernel may run. `conditions` are the texts the build was made with."""
+        compiled = {condition.id for condition in kernel.conditions}
+        self._compiled = {number: text for number, text in conditions.items() if number in compiled}
+        self.kernel = kernel
+        self.stop = None
+        await self.controller.load_kernel(kernel)
+        await self.place()
+        await self.controller.launch_begun(kernel)
+
+    async def ended(self) -> None:
+        self.forget()
+        if self._controller is not None:
+            await self._controller.launch_ended()
+
+    async def place(self) -> None:
+        """Make what is placed natively what the book wants; reasons go into the book."""
+        async with self._lock:
+            if self._controller is None or not self._controller.attached:
+                return
+            wanted: list[NativeBreakpoint] = []
+            for entry in self._book.in_kernels():
+                try:
+                    wanted.append(await self._native(entry))
+                except PkdbError as error:
+                    self._book.placed_natively([NativePlacement(id=entry.id, locations=0, reason=str(error))])
+            self._book.placed_natively(await self._controller.place(wanted))
+
+    async def _native(self, entry: Entry) -> NativeBreakpoint:
+        spec = entry.spec
+        threads = parse_threads(spec.threads)
+        if spec.watch:
+            return NativeBreakpoint(
+                id=entry.id, watch=await self._watched(entry), condition=spec.condition, threads=threads
+            )
+        source, condition = entry.file, spec.condition
+        if condition and self.kernel is not None:
+            if self._compiled.get(entry.id) == condition:
+                place = next(c for c in self.kernel.conditions if c.id == entry.id)
+                source, condition = place.file, ""
+            else:
+                condition = await self._as_c(entry)
+        return NativeBreakpoint(
+            id=entry.id,
+            source=source,
+            line=entry.line,
+            condition=condition,
+            ignore=spec.ignore,
+            temporary=spec.temporary,
+            threads=threads,
+        )
+
+    async def _watched(self, entry: Entry) -> str:
+        known = entry.native
+        if known is not None and known.locations and entry.unavailable == "":
+            return self._watch_texts.get(entry.id, "")
+        if self.stop is None:
+            raise ExpressionError("A watchpoint can be set only while stopped in a kernel.")
+        variables = await self.variables(self.stop.thread, 0)
+        text = native_c.lvalue_c(entry.spec.watch, {v.name: v for v in variables})
+        self._watch_texts[entry.id] = text
+        return text
+
+    @property
+    def _watch_texts(self) -> dict[int, str]:
+        return self.__dict__.setdefault("_watch_text_by_id", {})  # type: ignore[no-any-return]
+
+    async def _as_c(self, entry: Entry) -> str:
+        """The condition for the native debugger, from the variables of a thread that is in this kernel."""
+        assert self.kernel is not None
+        if self.stop is None:
+            reason = self.kernel.refused.get(entry.id, "it was changed after the kernel was built")
+            raise ExpressionError(f"The condition isn't built into this kernel: {reason}.")
+        variables = await self.variables(self.stop.thread, 0)
+        return native_c.to_c(entry.spec.condition, {v.name: v for v in variables}, views=self.kernel.views)
+
+    # --- a stop ---
+
+    def stopped(self, stop: NativeStop) -> None:
+        self.stop = stop
+        self._frames, self._variables = {}, {}
+
+    async def frames(self, thread: int) -> list[NativeFrame]:
+        if thread not in self._frames:
+            self._frames[thread] = await self.controller.frames(thread)
+        return self._frames[thread]
+
+    async def variables(self, thread: int, level: int) -> list[NativeVariable]:
+        if (thread, level) not in self._variables:
+            self._variables[thread, level] = await self.controller.variables(thread, level)
+        return self._variables[thread, level]
+
+    def written(self) -> None:
+        """Memory or variables were changed: what was read is stale."""
+        self._variables = {}
+
+    async def resume(self, threads: str) -> None:
+        wanted = parse_threads(threads)
+        self.stop = None
+        self._frames, self._variables = {}, {}
+        await self.controller.resume(wanted or None)
+
+    async def step(self, kind: StepKind, thread: int, *, all_threads: bool, line: int) -> None:
+        self.stop = None
+        self._frames, self._variables = {}, {}
+        await self.controller.step(kind, thread, all_threads=all_threads, line=line)
+
+    def hitting_threads(self, line: int) -> list[int]:
+        """Stopped threads of this stop that stand at a breakpoint on this line."""
+        if self.stop is None:
+            return []
+        return [
+            thread
+            for part in self.stop.threads
+            if part.state is ThreadState.BREAKPOINT and part.line == line
+            for thread in range(part.first, part.last + 1)
+        ]
+
+    async def values_of_threads(
+        self, expression: str, threads: Sequence[int], constants: Mapping[str, Any]
+    ) -> dict[int, expressions.Value | PkdbError]:
+        """The expression in each of these threads, or why it has no value there."""
+        names = sorted(expressions.names(expression) - set(constants))
+        found = await self.controller.variables_of_threads(threads, names)
+        values: dict[int, expressions.Value | PkdbError] = {}
+        for thread in threads:
+            variables = {v.name: v for v in found.get(thread, [])}
+            try:
+                values[thread] = await expressions.evaluate(
+                    expression, variables, self.controller.read_memory, constants=constants
+                )
+            except PkdbError as error:
+                values[thread] = error
+        return values
+
+    def info(self) -> KernelInfo | None:
+        kernel = self.kernel
+        if kernel is None:
+            return None
+        return KernelInfo(
+            name=kernel.kernel,
+            file=kernel.file,
+            first_line=kernel.first_line,
+            last_line=kernel.last_line,
+            space=kernel.space,
+            policy=kernel.policy,
+            launch=kernel.launch,
+            framework=kernel.framework,
+            build="debug",
+        )
+
+
+def stopped_threads(ranges: Sequence[ThreadRange]) -> tuple[list[int], list[int]]:
+    """(threads that can be looked at, threads that run)."""
+    still: list[int] = []
+    moving: list[int] = []
+    for part in ranges:
+        numbers = range(part.first, part.last + 1)
+        at_rest = part.state in (ThreadState.BREAKPOINT, ThreadState.STOPPED, ThreadState.FAULT, ThreadState.DIVERGED)
+        (still if at_rest and part.line else moving).extend(numbers)
+    return still, moving
+
+
+__all__ = ["KernelSide", "NativeUnavailable", "stopped_threads"]

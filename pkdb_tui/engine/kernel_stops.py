@@ -1,0 +1,311 @@
+"""Kernel stops of a session: the launch protocol with the debuggee, and native events turned into snapshots."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from pkdb_tui.engine.api import (
+    BreakpointsChanged,
+    Focus,
+    Frame,
+    FrameKind,
+    LogPoint,
+    Notice,
+    Phase,
+    Progress,
+    Reason,
+    Severity,
+    StopSnapshot,
+    ThreadRange,
+    Variable,
+)
+from pkdb_tui.engine.breakpoints import Entry, log_parts
+from pkdb_tui.engine.errors import NativeError, NativeUnavailable, PkdbError, UsageError, WrongPhase
+from pkdb_tui.engine.kernel_side import stopped_threads
+from pkdb_tui.engine.native.base import (
+    ControllerEvent,
+    ControllerLost,
+    KernelStopped,
+    NativeStop,
+    NativeVariable,
+    ProcessEnded,
+    StepKind,
+    StopCause,
+    ThreadsChanged,
+)
+from pkdb_tui.engine.protocol import KernelReady
+from pkdb_tui.engine.snapshots import Place, native_frames, native_variable, python_frames
+
+if TYPE_CHECKING:
+    from pkdb_tui.engine.session import Session, Verb
+
+ATTACHING = "attaching the native debugger"
+REASONS = {
+    StopCause.BREAKPOINT: Reason.BREAKPOINT,
+    StopCause.STEP: Reason.STEP,
+    StopCause.PAUSE: Reason.PAUSE,
+    StopCause.SIGNAL: Reason.SIGNAL,
+    StopCause.WATCHPOINT: Reason.WATCHPOINT,
+    StopCause.BOUNDS: Reason.BOUNDS,
+}
+
+
+class KernelStops:
+    """What a session does while a kernel is debugged."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.thread = 0  # the focus
+        self.level = 0  # native level of its innermost kernel frame
+        self._threads: tuple[ThreadRange, ...] = ()
+        self._stop_after_launch = False
+        self._told_unavailable = ""
+
+    # --- the launch protocol ---
+
+    async def launch_ready(self, body: dict[str, Any]) -> None:
+        """Attach if needed, place, let the kernel go; whatever fails, the kernel runs."""
+        session = self._session
+        kernel = msgspec.convert(body, KernelReady, strict=False)
+        session.enter(Phase.DISPATCHING)
+        self._stop_after_launch = False
+        try:
+            await self._attach()
+            conditions = {entry.id: entry.spec.condition for entry in session.book.entries.values()}
+            await session.kernels.prepare(kernel, conditions)
+        except NativeUnavailable as error:
+            self._unavailable(str(error))
+        except NativeError as error:
+            session.emit(Notice(text=str(error), severity=Severity.ERROR))
+        session.emit(BreakpointsChanged(breakpoints=session.breakpoints))
+        session.enter(Phase.RUNNING_KERNEL)
+        await session.connection.request("launchGo", launch=kernel.launch)
+
+    async def _attach(self) -> None:
+        session = self._session
+        if session.kernels.attached or session.program is None:
+            return
+        session.emit(Progress(task=ATTACHING))
+        try:
+            await session.kernels.attach(session.program.pid)
+        finally:
+            session.emit(Progress(task=ATTACHING, done=True))
+        for entry in session.book.entries.values():
+            entry.unavailable = ""
+
+    def _unavailable(self, reason: str) -> None:
+        """Kernel breakpoints say why they can't bind; told in words once."""
+        for entry in self._session.book.in_kernels():
+            entry.unavailable = reason
+        if reason != self._told_unavailable:
+            self._told_unavailable = reason
+            self._session.emit(Notice(text=reason, severity=Severity.ERROR))
+
+    async def launch_ended(self, body: dict[str, Any]) -> None:
+        session = self._session
+        await session.kernels.ended()
+        then = "stop" if self._stop_after_launch else "continue"
+        if session.phase is not Phase.EXITED:
+            session.snapshot = None
+            session.enter(Phase.RUNNING_PYTHON)
+        if not self._needed():
+            await session.kernels.detach()
+        await session.connection.request("launchDone", launch=body["launch"], then=then)
+
+    def _needed(self) -> bool:
+        """Whether the native debugger should stay for later launches."""
+        return bool(self._session.book.in_kernels()) or self._session.settings["catchFaults"]
+
+    async def breakpoints_changed(self) -> None:
+        session = self._session
+        if session.kernels.attached:
+            await session.kernels.place()
+            if session.kernels.kernel is None and not self._needed():
+                await session.kernels.detach()
+
+    # --- going on ---
+
+    async def resume(self, verb: Verb, *, line: int, threads: str, all_threads: bool) -> None:
+        """From a kernel stop."""
+        session = self._session
+        kind = {"next": StepKind.NEXT, "step": StepKind.STEP, "finish": StepKind.FINISH, "until": StepKind.UNTIL}
+        was = session.snapshot
+        try:
+            if verb == "continue":
+                await session.kernels.resume(threads)
+            else:
+                self._stop_after_launch = self._stop_after_launch or verb in ("next", "step", "until", "finish")
+                await session.kernels.step(kind[verb.value], self.thread, all_threads=all_threads, line=line)
+        except PkdbError:
+            session.snapshot = was
+            raise
+        if verb == "continue":
+            self._stop_after_launch = False
+        if session.snapshot is was:
+            session.enter(Phase.RUNNING_KERNEL)
+
+    async def interrupt(self) -> None:
+        """Stop the kernel where it is, attaching first when no native debugger is."""
+        session = self._session
+        try:
+            await self._attach()
+            await session.kernels.controller.interrupt()
+        except NativeUnavailable as error:
+            session.emit(Notice(text=f"The kernel can't be paused: {error}", severity=Severity.ERROR))
+
+    # --- native events ---
+
+    def on_event(self, event: ControllerEvent) -> None:
+        session = self._session
+        match event:
+            case KernelStopped(stop=stop):
+                session.kernels.stopped(stop)
+                session.book.hit(stop.hits)
+                session.spawn(self._stopped(stop))
+            case ThreadsChanged(threads=threads, hits=hits):
+                session.book.hit(hits)
+                self._threads = threads
+                if session.snapshot is not None and session.phase is Phase.STOPPED_KERNEL:
+                    session.looking.show(msgspec.structs.replace(session.snapshot, threads=threads))
+                if hits:
+                    session.emit(BreakpointsChanged(breakpoints=session.breakpoints))
+            case ControllerLost(reason=reason):
+                session.spawn(self._lost(reason))
+            case ProcessEnded():
+                pass  # the program's own end is told by its exit status
+
+    async def _lost(self, reason: str) -> None:
+        session = self._session
+        await session.kernels.detach()
+        for entry in session.book.in_kernels():
+            entry.unavailable = f"the native debugger is gone ({reason}); it is attached again at the next launch"
+            entry.native = None
+        text = (
+            f"The native debugger is gone: {reason} The program runs on; kernel breakpoints return at the next launch."
+        )
+        session.emit(Notice(text=text, severity=Severity.ERROR))
+        session.emit(BreakpointsChanged(breakpoints=session.breakpoints))
+        if session.phase is Phase.STOPPED_KERNEL:
+            session.snapshot = None
+            session.enter(Phase.RUNNING_KERNEL)
+
+    async def _stopped(self, stop: NativeStop) -> None:
+        session = self._session
+        if session.program is not None:
+            session.program.drain()
+        if await self._only_logged(stop):
+            return
+        session.generation += 1
+        self.thread = stop.thread
+        self._threads = stop.threads
+        session.snapshot = await self.build(stop)
+        if session.book.spend_temporaries(stop.breakpoints):
+            await session.kernels.place()
+        session.emit(BreakpointsChanged(breakpoints=session.breakpoints))
+        session.enter(Phase.STOPPED_KERNEL)
+        session.looking.emit_stop()
+        await session.after_stop()
+
+    async def _only_logged(self, stop: NativeStop) -> bool:
+        """Print log points that were reached; True when nothing else stopped, and all go on."""
+        entries = [self._session.book.entries[n] for n in stop.breakpoints if n in self._session.book.entries]
+        for entry in entries:
+            if entry.spec.log:
+                await self._log(entry)
+        if stop.cause is StopCause.BREAKPOINT and entries and all(entry.spec.log for entry in entries):
+            await self._session.kernels.resume("")
+            return True
+        return False
+
+    async def _log(self, entry: Entry) -> None:
+        session = self._session
+        threads = session.kernels.hitting_threads(entry.line)
+        texts = dict.fromkeys(threads, "")
+        for literal, expression in log_parts(entry.spec.log):
+            values = await session.kernels.values_of_threads(expression, threads, {}) if expression else {}
+            for thread in threads:
+                value = values.get(thread)
+                shown = "" if value is None else value.title if isinstance(value, PkdbError) else value.text
+                texts[thread] += literal + shown
+        place = f"{entry.file.rsplit('/', 1)[-1]}:{entry.line}"
+        for thread, text in texts.items():
+            session.emit(LogPoint(breakpoint=entry.id, text=f"{place} thread {thread} {text}"))
+
+    # --- what a stop shows ---
+
+    async def build(self, stop: NativeStop | None = None) -> StopSnapshot:
+        """The snapshot of the current kernel stop with the focus on `self.thread`."""
+        session = self._session
+        stop = stop or session.kernels.stop
+        if stop is None:
+            raise WrongPhase("No kernel is stopped.")
+        kernel = session.kernels.kernel
+        frames, places = native_frames(await session.kernels.frames(self.thread), glue=session.glue)
+        if kernel is not None:
+            rest, more = python_frames(kernel.frames, glue=session.glue, start=len(frames))
+            frames, places = frames + rest, places + more
+        if not frames:
+            frames, places = [Frame(index=0, function="?", file="", line=0, kind=FrameKind.GLUE)], [Place("python", 0)]
+        session.places = places
+        selected = next((f.index for f in frames if f.kind is FrameKind.KERNEL), 0)
+        variables: tuple[Variable, ...] = ()
+        if places[selected].side == "native":
+            self.level = places[selected].index
+            variables = await self.variables_of(self.level, frames[selected])
+        return StopSnapshot(
+            generation=session.generation,
+            phase=Phase.STOPPED_KERNEL,
+            reason=REASONS[stop.cause],
+            reason_text=_reason_text(stop),
+            frames=tuple(frames),
+            frame=selected,
+            variables=variables,
+            breakpoints=stop.breakpoints,
+            threads=self._threads or stop.threads,
+            focus=self._focus(variables),
+            kernel=session.kernels.info(),
+        )
+
+    def _focus(self, variables: tuple[Variable, ...]) -> Focus:
+        kernel = self._session.kernels.kernel
+        count = 1 + max((part.last for part in self._threads), default=self.thread)
+        text = f"thread {self.thread} of {count}"
+        values = {variable.name: variable.text for variable in variables}
+        for name in kernel.index_names if kernel is not None else ():
+            if name in values:
+                text += f" · {name} = {values[name]}"
+        return Focus(thread=self.thread, threads=count, text=text)
+
+    async def variables_of(self, level: int, frame: Frame) -> tuple[Variable, ...]:
+        session = self._session
+        found = [native_variable(v) for v in await session.kernels.variables(self.thread, level)]
+        return session.history.mark(frame, found, session.generation, self.thread)
+
+    async def native_variables(self, level: int) -> dict[str, NativeVariable]:
+        return {v.name: v for v in await self._session.kernels.variables(self.thread, level)}
+
+    async def focus_on(self, thread: int) -> StopSnapshot:
+        still, moving = stopped_threads(self._threads)
+        if thread not in still:
+            if thread in moving:
+                raise UsageError(
+                    f"Thread {thread} is not stopped in the kernel.", "`threads` shows what each one does."
+                )
+            raise UsageError(
+                f"There is no thread {thread}.", f"Threads are numbered 0 to {len(still) + len(moving) - 1}."
+            )
+        self.thread = thread
+        return await self.build()
+
+
+def _reason_text(stop: NativeStop) -> str:
+    if stop.cause is StopCause.BREAKPOINT and stop.breakpoints:
+        return "breakpoint " + ", ".join(map(str, stop.breakpoints))
+    if stop.cause is StopCause.WATCHPOINT:
+        numbers = ", ".join(map(str, stop.breakpoints))
+        return f"watchpoint {numbers}: {stop.text}" if stop.text else f"watchpoint {numbers}"
+    if stop.cause is StopCause.SIGNAL:
+        return f"signal {stop.text}"
+    return f"{stop.cause.value}: {stop.text}" if stop.text else stop.cause.value

@@ -1,0 +1,207 @@
+"""Starts the program on a terminal of its own, in a session of its own, and ends all of it."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import fcntl
+import json
+import os
+import pty
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Callable
+from pathlib import Path
+
+from pkdb_tui.engine.api import LaunchOptions
+from pkdb_tui.engine.errors import LaunchError
+
+ROOT = Path(__file__).resolve().parents[2]
+BOOT = ROOT / "pkdb_tui" / "engine" / "debuggee" / "__main__.py"
+CHUNK = 1 << 16
+HELD = 1 << 22  # bytes of output kept for a listener that doesn't keep up; older ones are dropped and counted
+FLUSH_SECONDS = 1 / 60
+
+Output = Callable[[bytes, int], None]
+
+
+class Program:
+    """The running program: its process, its terminal, and our end of its socketpair.
+
+    `on_output(data, dropped)` gets what it prints, at most about sixty times a second; `on_exit(status)` the status
+    as subprocess tells it (negative: a signal), after all output.
+    """
+
+    def __init__(self, options: LaunchOptions, on_output: Output, on_exit: Callable[[int], None]) -> None:
+        self._on_output = on_output
+        self._on_exit = on_exit
+        self._loop = asyncio.get_running_loop()
+        self._held: list[bytes] = []
+        self._held_bytes = 0
+        self._dropped = 0
+        self._flush: asyncio.TimerHandle | None = None
+        self._input = b""
+        self._reaped = asyncio.Event()
+        self.socket, theirs = socket.socketpair()
+        self.master, slave = pty.openpty()
+        os.set_blocking(self.master, False)
+        self.resize(options.columns, options.rows)
+        try:
+            self.process = _spawn(options, slave, theirs)
+        except OSError as error:
+            self.socket.close()
+            os.close(self.master)
+            raise LaunchError(f"{_python(options)} can't be started: {error.strerror}.", "Check --python.") from error
+        finally:
+            os.close(slave)
+            theirs.close()
+        self.pid = self.process.pid
+        self._open = True
+        self._loop.add_reader(self.master, self._readable)
+        self._pidfd = os.pidfd_open(self.pid)
+        self._loop.add_reader(self._pidfd, self._ended)
+
+    # --- terminal ---
+
+    def resize(self, columns: int, rows: int) -> None:
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", max(rows, 1), max(columns, 1), 0, 0))
+
+    def write(self, data: bytes) -> None:
+        """Type into the program's terminal; what doesn't fit now follows as it reads."""
+        if not self._open:
+            return
+        self._input += data
+        self._writable()
+
+    def _writable(self) -> None:
+        try:
+            self._input = self._input[os.write(self.master, self._input) :] if self._open else b""
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._input = b""
+        if self._input:
+            self._loop.add_writer(self.master, self._writable)
+        elif self._open:
+            self._loop.remove_writer(self.master)
+
+    def _readable(self) -> None:
+        self._take(CHUNK)
+
+    def _take(self, most: int) -> bool:
+        """Read once; False at the end of what is there."""
+        try:
+            data = os.read(self.master, most)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            data = b""
+        if not data:
+            self._hang_up()
+            return False
+        self._held.append(data)
+        self._held_bytes += len(data)
+        while self._held_bytes > HELD:
+            oldest = self._held.pop(0)
+            self._held_bytes -= len(oldest)
+            self._dropped += len(oldest)
+        if self._flush is None:
+            self._flush = self._loop.call_later(FLUSH_SECONDS, self.flush)
+        return True
+
+    def drain(self) -> None:
+        """Deliver everything the program has written so far: to be called before a stop is shown."""
+        budget = HELD // CHUNK
+        while self._open and budget and self._take(CHUNK):
+            budget -= 1
+        self.flush()
+
+    def flush(self) -> None:
+        if self._flush is not None:
+            self._flush.cancel()
+            self._flush = None
+        if self._held or self._dropped:
+            data, dropped = b"".join(self._held), self._dropped
+            self._held, self._held_bytes, self._dropped = [], 0, 0
+            self._on_output(data, dropped)
+
+    def _hang_up(self) -> None:
+        if self._open:
+            self._open = False
+            self._loop.remove_reader(self.master)
+            self._loop.remove_writer(self.master)
+            os.close(self.master)
+
+    # --- ends ---
+
+    def _ended(self) -> None:
+        self._loop.remove_reader(self._pidfd)
+        os.close(self._pidfd)
+        status = self.process.wait()
+        self._reaped.set()
+        self.drain()
+        self._on_exit(status)
+
+    def kill(self) -> None:
+        """End the program and everything in its session, and let go of the terminal; safe to call twice."""
+        for leader in {self.pid, *session_groups(self.pid)}:
+            try:
+                os.killpg(leader, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+            except PermissionError:
+                continue  # a child that changed its user: not ours to end
+        self._hang_up()
+
+    async def wait(self) -> None:
+        """Until the process is reaped; to be called after `kill`."""
+        await self._reaped.wait()
+
+
+def session_groups(session: int) -> set[int]:
+    """Process groups of a session, from /proc; empty where there is none."""
+    found: set[int] = set()
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == session:
+            found.add(int(fields[2]))
+    return found
+
+
+def _python(options: LaunchOptions) -> str:
+    return options.python or sys.executable
+
+
+def _spawn(options: LaunchOptions, slave: int, theirs: socket.socket) -> subprocess.Popen[bytes]:
+    config = {
+        "fd": theirs.fileno(),
+        "script": options.script,
+        "module": options.module,
+        "args": list(options.arguments),
+        "runtime": options.runtime,
+        "root": str(ROOT),
+    }
+    environment = {**os.environ, **options.environment, "PKDB_DEBUGGEE": json.dumps(config)}
+    for name in ("COLUMNS", "LINES"):  # they describe another terminal
+        environment.pop(name, None)
+    return subprocess.Popen(
+        [_python(options), str(BOOT)],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        cwd=options.directory or None,
+        env=environment,
+        pass_fds=[theirs.fileno()],
+        start_new_session=True,
+        # The terminal becomes the new session's own, so that /dev/tty, hang-up and Ctrl-C work in it.
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    )

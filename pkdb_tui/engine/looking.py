@@ -1,0 +1,261 @@
+"""Looking at a stop: the selected frame and thread, expressions on whichever side owns the frame, slices."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from pkdb_tui.engine.api import (
+    Evaluation,
+    Frame,
+    Phase,
+    Slice,
+    SnapshotChanged,
+    Stopped,
+    StopSnapshot,
+    ThreadValue,
+    ThreadValues,
+)
+from pkdb_tui.engine.errors import ExpressionError, PkdbError, UsageError, WrongPhase
+from pkdb_tui.engine.kernel_side import stopped_threads
+from pkdb_tui.engine.native.base import NativeVariable
+from pkdb_tui.engine.protocol import EvaluateBody, SliceBody, VariableBody
+from pkdb_tui.engine.snapshots import NATIVE, python_frames, python_variable
+
+if TYPE_CHECKING:
+    from pkdb_tui.engine.session import Session
+
+WATCH_SECONDS = 2.0
+WATCH_LIMIT = 256  # elements a watch fetches
+
+
+class Looking:
+    """Questions about the current stop; each answer belongs to the stop it was asked in."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def current(self, generation: int) -> bool:
+        return self._session.generation == generation and self._session.phase.stopped
+
+    @property
+    def can_evaluate(self) -> bool:
+        return self._session.phase.stopped
+
+    def emit_stop(self) -> None:
+        if self._session.snapshot is not None:
+            self._session.emit(Stopped(snapshot=self._session.snapshot))
+
+    def show(self, snapshot: StopSnapshot) -> StopSnapshot:
+        """The same stop, seen differently."""
+        self._session.snapshot = snapshot
+        self._session.emit(SnapshotChanged(snapshot=snapshot))
+        return snapshot
+
+    # --- focus ---
+
+    async def select_frame(self, index: int) -> StopSnapshot:
+        snapshot = self._session.require_stop()
+        if not 0 <= index < len(snapshot.frames):
+            raise UsageError(f"There is no frame {index}.", f"The stack has frames 0 to {len(snapshot.frames) - 1}.")
+        variables = await self.variables_of(index)
+        if not self.current(snapshot.generation):
+            raise WrongPhase("The program went on meanwhile.")
+        return self.show(msgspec.structs.replace(snapshot, frame=index, variables=variables))
+
+    async def variables_of(self, index: int) -> tuple[Any, ...]:
+        session = self._session
+        snapshot = session.require_stop()
+        place = session.places[index]
+        if place.side == NATIVE:
+            return await session.kernel_stops.variables_of(place.index, snapshot.frames[index])
+        body = await session.connection.request("variables", frame=place.index)
+        found = [python_variable(msgspec.convert(row, VariableBody)) for row in body["variables"]]
+        return session.history.mark(snapshot.frames[index], found, session.generation)
+
+    async def select_thread(self, thread: int) -> StopSnapshot:
+        if self._session.phase is not Phase.STOPPED_KERNEL:
+            raise WrongPhase("Threads are selected at a stop in a kernel.", "Set a breakpoint on a kernel line.")
+        return self.show(await self._session.kernel_stops.focus_on(thread))
+
+    async def rebuild_frames(self) -> None:
+        """Frames again, after glue frames were asked for or hidden."""
+        session = self._session
+        snapshot = session.snapshot
+        if snapshot is None or not session.phase.stopped:
+            return
+        if session.phase is Phase.STOPPED_KERNEL:
+            self.show(await session.kernel_stops.build())
+            return
+        stop = session.python_frames_known
+        assert stop is not None
+        old = session.places[snapshot.frame]
+        frames, session.places = python_frames(stop.frames, glue=session.glue)
+        selected = session.places.index(old) if old in session.places else 0
+        snapshot = msgspec.structs.replace(snapshot, frames=tuple(frames), frame=selected)
+        self.show(msgspec.structs.replace(snapshot, variables=await self.variables_in(snapshot, selected)))
+
+    async def variables_in(self, snapshot: StopSnapshot, index: int) -> tuple[Any, ...]:
+        self._session.snapshot = snapshot
+        return await self.variables_of(index)
+
+    # --- expressions ---
+
+    def _native_frame(self) -> tuple[int, Frame] | None:
+        """(level, frame) of the selected frame when it is a kernel frame."""
+        snapshot = self._session.require_stop()
+        place = self._session.places[snapshot.frame]
+        return (place.index, snapshot.frames[snapshot.frame]) if place.side == NATIVE else None
+
+    async def evaluate(self, text: str, timeout: float) -> Evaluation:
+        """Raises ExpressionError with what Python (or the native frame) said."""
+        if self._native_frame() is None:
+            return await self._in_python(text, timeout)
+        return await self._in_kernel(text, timeout)
+
+    async def _in_python(self, text: str, timeout: float, mode: str = "auto") -> Evaluation:
+        snapshot = self._session.require_stop()
+        place = self._session.places[snapshot.frame]
+        index = place.index if place.side != NATIVE else 0
+        raw = await self._session.connection.request(
+            "evaluate", expression=text, frame=index, timeout=timeout, mode=mode
+        )
+        body = msgspec.convert(raw, EvaluateBody)
+        if body.error:
+            raise ExpressionError(body.error) if not body.output else ExpressionError(f"{body.output}{body.error}")
+        return Evaluation(text=body.text, type=body.type, value=body.value, output=body.output)
+
+    async def _in_kernel(self, text: str, timeout: float) -> Evaluation:
+        from pkdb_tui.engine import expressions
+
+        variables = await self.native_variables()
+        reader = self._session.kernels.controller.read_memory
+        if expressions.is_assignment(text):
+            await expressions.assign(
+                text,
+                variables,
+                reader,
+                self._session.kernels.controller.write_memory,
+                constants=await self.constants(text, variables),
+            )
+            self._session.kernels.written()
+            await self._refresh_variables()
+            return Evaluation(text="")
+        try:
+            needed = expressions.names(text)
+        except ExpressionError:
+            needed = {""}
+        if not needed & set(variables):
+            # Nothing of the kernel is named: it is a question to the Python code that launched it.
+            return await self._in_python(text, timeout)
+        constants = await self.constants(text, variables)
+        value = await expressions.evaluate(text, variables, reader, constants=constants)
+        return Evaluation(text=value.text, type=value.type, value=value.value)
+
+    async def native_variables(self) -> dict[str, NativeVariable]:
+        found = self._native_frame()
+        assert found is not None
+        return await self._session.kernel_stops.native_variables(found[0])
+
+    async def constants(self, text: str, variables: Mapping[str, NativeVariable]) -> dict[str, Any]:
+        """Numbers of the dispatching Python frame for names the kernel frame doesn't have."""
+        from pkdb_tui.engine import expressions
+
+        found: dict[str, Any] = {}
+        for name in sorted(expressions.names(text) - set(variables)):
+            try:
+                value = (await self._in_python(name, WATCH_SECONDS, "eval")).value
+            except PkdbError:
+                continue  # the evaluation itself will name it as missing
+            if isinstance(value, (int, float, bool)):
+                found[name] = value
+        return found
+
+    async def _refresh_variables(self) -> None:
+        session = self._session
+        snapshot = session.require_stop()
+        self.show(msgspec.structs.replace(snapshot, variables=await self.variables_of(snapshot.frame)))
+
+    async def read_slice(self, expression: str, limit: int) -> Slice:
+        from pkdb_tui.engine import slices
+
+        if self._native_frame() is not None:
+            variables = await self.native_variables()
+            constants = await self.constants(expression, variables)
+            reader = self._session.kernels.controller.read_memory
+            return await slices.read(expression, variables, reader, limit, constants=constants)
+        snapshot = self._session.require_stop()
+        raw = await self._session.connection.request(
+            "readSlice", expression=expression, frame=self._session.places[snapshot.frame].index, limit=limit
+        )
+        body = msgspec.convert(raw, SliceBody)
+        return await asyncio.to_thread(slices.from_bytes, expression, body)
+
+    async def evaluate_watch(self, expression: str) -> Evaluation:
+        """A watch's value; arrays come as slices."""
+        self._session.require_stop()
+        if self._native_frame() is not None:
+            from pkdb_tui.engine import expressions
+
+            variables = await self.native_variables()
+            reader = self._session.kernels.controller.read_memory
+            constants = await self.constants(expression, variables)
+            value = await expressions.view(expression, variables, reader, limit=WATCH_LIMIT, constants=constants)
+            if getattr(value, "shape", ()):
+                part = await self.read_slice(expression, WATCH_LIMIT)
+                return Evaluation(text="", type=part.dtype, slice=part)
+            plain = await expressions.evaluate(expression, variables, reader, constants=constants)
+            return Evaluation(text=plain.text, type=plain.type, value=plain.value)
+        evaluation = await self._in_python(expression, WATCH_SECONDS, "eval")
+        if evaluation.type.endswith("]") and "[" in evaluation.type:
+            try:
+                part = await self.read_slice(expression, WATCH_LIMIT)
+            except PkdbError:
+                return evaluation  # an array of objects has no numbers to show
+            return msgspec.structs.replace(evaluation, slice=part)
+        return evaluation
+
+    async def parallel_print(self, expression: str) -> ThreadValues:
+        """The expression in every stopped thread that is in the kernel."""
+        session = self._session
+        snapshot = session.require_stop()
+        if session.phase is not Phase.STOPPED_KERNEL:
+            raise WrongPhase("`parallel_print` looks at kernel threads.", "Stop inside a kernel first.")
+        variables = await session.kernel_stops.native_variables(session.kernel_stops.level)
+        constants = await self.constants(expression, variables)
+        still, moving = stopped_threads(snapshot.threads)
+        found = await session.kernels.values_of_threads(expression, still, constants)
+        rows = []
+        for thread, value in found.items():
+            if isinstance(value, PkdbError):
+                rows.append(ThreadValue(thread=thread, text="", value=None, error=value.title))
+            else:
+                rows.append(ThreadValue(thread=thread, text=value.text, value=_plain(value.value)))
+        return ThreadValues(expression=expression, values=tuple(rows), missing=tuple(moving))
+
+    async def complete(self, text: str) -> list[str]:
+        if not self._session.phase.stopped:
+            return []
+        found = self._native_frame()
+        matches: list[str] = []
+        if found is not None:
+            names = await self._session.kernel_stops.native_variables(found[0])
+            head = text.rsplit(None, 1)[-1] if text.strip() else ""
+            matches = [name for name in names if name.startswith(head)]
+        snapshot = self._session.require_stop()
+        place = self._session.places[snapshot.frame]
+        body = await self._session.connection.request(
+            "complete", text=text, frame=0 if place.side == NATIVE else place.index
+        )
+        return matches + [match for match in body["matches"] if match not in matches]
+
+
+def _plain(value: Any) -> Any:
+    """numpy's scalars as Python's; anything else that isn't a scalar has only its text."""
+    item = getattr(value, "item", None)
+    if item is not None and getattr(value, "ndim", 1) == 0:
+        value = item()
+    return value if isinstance(value, (bool, int, float, complex, str)) else None

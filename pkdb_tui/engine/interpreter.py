@@ -366,7 +366,7 @@ class Interpreter:
             for argument in arguments:
                 if isinstance(argument, range):
                     self.charge(len(argument))
-        pure.check_call(name, arguments, keywords, self.limit)
+        pure.quietly(pure.check_call, name, arguments, keywords, self.limit)
         result = self.charged(pure.quietly(function, *arguments, **keywords))
         if isinstance(result, Iterator):
             return self.charged(list(result))

@@ -379,8 +379,6 @@ class Interpreter:
         value = await self.concrete(value)
         bound = pure.method(value, function.attr)
         arguments, keywords = await self._arguments(node)
-        if function.attr == "repeat":
-            arrays.check_size(ast.unparse(node), np.size(value) * max(np.max(arguments[0]), 0), self.limit)
         return await self._call(f".{function.attr}", bound, arguments, keywords)
 
     async def _short(self, function: Any, arguments: list[Any]) -> Any:

@@ -54,7 +54,7 @@ _CONSTANTS = _words("pi e inf nan newaxis euler_gamma tau nanj infj")
 _METHODS = _words(
     """
     all any argmax argmin argsort astype clip conj conjugate copy cumprod cumsum diagonal dot flatten item max mean min
-    nonzero prod ravel repeat reshape round searchsorted sort squeeze std sum swapaxes take tolist trace transpose var
+    nonzero prod ravel reshape round searchsorted sort squeeze std sum swapaxes take tolist trace transpose var
     bit_count is_integer bit_length hex
     """
 )

@@ -32,6 +32,7 @@ class MonitoringBackend(Backend):
         self._idle_global: int = events.PY_START
         self._plan_global: int = events.PY_START | events.PY_RESUME | events.PY_THROW | events.PY_UNWIND
         self._stepping: dict[int, CodeType] = {}
+        self._armed: dict[int, CodeInfo] = {}
         self._global = 0
         self._started_here = False
 
@@ -83,10 +84,13 @@ class MonitoringBackend(Backend):
             self._apply()
 
     def _apply(self) -> None:
-        for info in list(self.tracer.table.infos.values()):
+        """Give line events to exactly the code objects that have breakpoints (or are being stepped)."""
+        wanted = {info.key: info for info in self.tracer.table.infos_with_breakpoints()}
+        for key, info in {**self._armed, **wanted}.items():
             code = info.reference()
             if code is not None:
-                self._set_local(code, info)
+                self._set_local(code, info if key in wanted else None)
+        self._armed = wanted
 
     def breakpoints_changed(self) -> None:
         if not self._started_here:

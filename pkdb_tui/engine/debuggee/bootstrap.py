@@ -37,15 +37,11 @@ def begin(config: Json) -> None:
     dispatch.debugger = debugger
     debugger.dispatch = dispatch
     dispatch.install()
-
-    def in_child() -> None:
-        debugger.backend.stop()
-        connection.forget()
-        dispatch.uninstall()
-
     # Registered first, so it runs last: the program's own exit handlers can still be debugged.
     atexit.register(debugger.backend.stop)
-    os.register_at_fork(after_in_child=in_child)
+    os.register_at_fork(
+        before=debugger.before_fork, after_in_parent=debugger.after_fork, after_in_child=debugger.in_child
+    )
     debugger.start()
     ready = {
         "pid": os.getpid(),

@@ -13,6 +13,7 @@ from pkdb_tui.engine.debuggee.sources import (
     compile_file,
     first_line,
     is_function,
+    is_glue,
     nested,
     real_path,
     returns_within,
@@ -81,12 +82,12 @@ class CodeInfo:
 
     def __init__(self, code: CodeType, forget: Callable[[int], None]) -> None:
         key = id(code)
+        self.key = key
         self.reference = weakref.ref(code, lambda _: forget(key))
         self.file = real_path(code.co_filename)
         self.name = code.co_qualname
         self.function = is_function(code)
         self._lines: frozenset[int] | None = None
-        self._code = weakref.ref(code)
         self.breakpoints: dict[int, tuple[Breakpoint, ...]] = {}
         self.again: dict[int, list[tuple[int, int]]] = {}
 
@@ -98,7 +99,7 @@ class CodeInfo:
     @property
     def lines(self) -> frozenset[int]:
         if self._lines is None:
-            code = self._code()
+            code = self.reference()
             self._lines = code_lines(code) if code is not None else frozenset()
         return self._lines
 
@@ -114,9 +115,6 @@ class BreakpointTable:
         self.infos: dict[int, CodeInfo] = {}
         self._seen: dict[str, dict[int, CodeInfo]] = {}
         self.main_file = ""
-
-    def __iter__(self) -> Iterable[Breakpoint]:  # type: ignore[override]
-        return iter(list(self._breakpoints.values()))
 
     @property
     def all(self) -> list[Breakpoint]:
@@ -178,7 +176,9 @@ class BreakpointTable:
         return info.function and (function == name or function.endswith("." + name) or name.endswith("." + function))
 
     def infos_with_breakpoints(self) -> list[CodeInfo]:
-        return [info for info in list(self.infos.values()) if info.breakpoints]
+        return [
+            info for file in list(self._by_file) for info in list(self._seen.get(file, {}).values()) if info.breakpoints
+        ]
 
     def file_seen(self, file: str) -> bool:
         return bool(self._seen.get(file))
@@ -233,6 +233,10 @@ class BreakpointTable:
     def wants(self, file: str) -> bool:
         """Whether some breakpoint is meant for this file, or a function of a name not found yet."""
         return file in self._by_file or any(b.function and b.state == "pending" for b in self.all)
+
+    def has_file(self, file: str) -> bool:
+        """Whether some breakpoint lies in this file."""
+        return file in self._by_file
 
     # --- placing ---
 
@@ -301,8 +305,6 @@ class BreakpointTable:
         return self.source(file).functions(function) if stem == module else []
 
     def _function_files(self) -> list[str]:
-        from pkdb_tui.engine.debuggee.sources import is_glue
-
         seen = [file for file in list(self._seen) if not is_glue(file) and file != self.main_file]
         return ([self.main_file] if self.main_file else []) + seen
 

@@ -6,6 +6,7 @@ import _thread
 import os
 import signal
 import sys
+import time
 from queue import SimpleQueue
 from types import FrameType
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from pkdb_tui.engine.debuggee import frames, sources
 from pkdb_tui.engine.debuggee.backend import Backend, choose
 from pkdb_tui.engine.debuggee.breakpoints import BreakpointTable
+from pkdb_tui.engine.debuggee.forks import ForkWarningFilter
 from pkdb_tui.engine.debuggee.inspector import COMMANDS, Inspector
 from pkdb_tui.engine.debuggee.limits import SIGNAL, EvaluationInterrupted, EvaluationTimedOut, Limits
 from pkdb_tui.engine.debuggee.plans import NEXT, PAUSE, RETURN, STEP, UNTIL, Plan
@@ -48,6 +50,8 @@ class Debugger:
         self._mailbox: SimpleQueue[Json] = SimpleQueue()
         self._stopped = True  # until the start
         self._pause = False
+        self._reader = 0
+        self._alone = False
         self._force_pause = False
         self.limits = Limits(self.main)
         self.previews = Previews(self.limits.within)
@@ -72,15 +76,46 @@ class Debugger:
             self.connection.refuse(request["id"], RequestError("The program has not started yet."))
 
     def _read(self) -> None:
+        self._reader = _thread.get_native_id()
         frames.own_threads.add(_thread.get_ident())
         self.tracer.quiet.add(_thread.get_ident())
         try:
             for request in self.connection.messages():
                 self._serve(request)
+        except EOFError:
+            self.end()
         except OSError:
             self.connection.open = False
-            return
-        self.end()
+        finally:
+            frames.own_threads.discard(_thread.get_ident())
+            self.tracer.quiet.discard(_thread.get_ident())
+
+    # --- fork: the program forks with the threads it would have without a debugger ---
+
+    def before_fork(self) -> None:
+        """End the reader thread and see it gone."""
+        if self.connection.open and self._reader:
+            self.connection.interrupt()
+            while os.path.exists(f"/proc/self/task/{self._reader}"):
+                time.sleep(0.0002)
+            self._alone = len(os.listdir("/proc/self/task")) == 1
+
+    def after_fork(self) -> None:
+        """Read on, in the parent. From 3.13 on the interpreter counts threads only after this."""
+        if self.connection.open and self._reader:
+            if self._alone and sys.version_info >= (3, 13):
+                quiet = ForkWarningFilter()
+                _thread.start_new_thread(quiet.remove_soon, ())
+            _thread.start_new_thread(self._read, ())
+
+    def in_child(self) -> None:
+        """Leave nothing of the debugger in a forked child."""
+        self._reader = 0
+        self.backend.stop()
+        self.connection.forget()
+        signal.signal(SIGNAL, signal.SIG_DFL)
+        if self.dispatch is not None:
+            self.dispatch.uninstall()
 
     def end(self) -> None:
         """The engine is gone or asked for it: end this process and all it started."""

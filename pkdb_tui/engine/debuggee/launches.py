@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from types import FrameType
 from typing import Any
 
@@ -113,6 +112,3 @@ class LaunchLog:
     def bodies(self) -> list[Json]:
         self._told = sum(record.count for record in self._records.values())
         return [record.body() for record in self._records.values()]
-
-
-__all__ = ["LaunchLog", "LaunchRecord", "argument_bodies", "os"]

@@ -6,8 +6,8 @@ import ast
 import opcode
 import os
 import site
-import sys
 import sysconfig
+import tokenize
 from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType
@@ -173,8 +173,6 @@ class SourceFile:
 
 def read_source(file: str) -> str:
     """Text of a Python file in its declared encoding; raises OSError, SyntaxError or UnicodeDecodeError."""
-    import tokenize
-
     with tokenize.open(file) as stream:
         return stream.read()
 
@@ -202,12 +200,3 @@ def compile_file(file: str) -> SourceFile:
     source = SourceFile(file, compile(text, file, "exec", dont_inherit=True))
     source.spans = statement_spans(tree)
     return source
-
-
-def module_name_of(file: str) -> str:
-    """The loaded module that came from a file, or an empty string."""
-    for name, module in list(sys.modules.items()):
-        origin = getattr(module, "__file__", None)
-        if isinstance(origin, str) and real_path(origin) == file:
-            return name
-    return ""

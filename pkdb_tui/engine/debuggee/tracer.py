@@ -34,13 +34,12 @@ class Tracer:
 
     def see(self, code: CodeType) -> CodeInfo:
         """Register a code object on its first run, binding pending breakpoints of its file."""
-        known = code.co_filename
         info = self.table.see(code)
-        if self.table.wants(info.file) and not is_runtime(known):
+        if self.table.wants(info.file) and (not is_glue(code.co_filename) or self.table.has_file(info.file)):
             changed = self.table.place_again()
             if changed:
                 self._event("breakpoints", {"placements": changed})
-        self.code_seen(info)
+            self.code_seen(info)
         return info
 
     def skips(self, code: CodeType) -> bool:

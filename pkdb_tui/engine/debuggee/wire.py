@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import resource
+import select
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -46,6 +47,7 @@ class Connection:
         self._socket.setblocking(True)
         self._lock = _thread.allocate_lock()
         self._buffer = b""
+        self._wake, self._waker = (move_high(end) for end in os.pipe())
         self.open = True
 
     def send(self, message: Json) -> None:
@@ -68,20 +70,33 @@ class Connection:
         self.send({"reply": request, "ok": False, "title": error.title, "hint": error.hint})
 
     def messages(self) -> Iterator[Json]:
-        """Requests as they arrive; ends when the other side is gone, raises OSError when only the link is."""
+        """Requests as they arrive, until `interrupt`; raises EOFError when the other side is gone."""
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
+        poll.register(self._wake, select.POLLIN)
         while True:
             while b"\n" not in self._buffer:
+                ready = [descriptor for descriptor, _ in poll.poll()]
+                if self._wake in ready:
+                    os.read(self._wake, 1)
+                    return
                 data = self._socket.recv(65536)
                 if not data:
-                    return
+                    raise EOFError
                 self._buffer += data
             line, self._buffer = self._buffer.split(b"\n", 1)
             if line.strip():
                 message: Json = json.loads(line)
                 yield message
 
+    def interrupt(self) -> None:
+        """Let the thread that reads leave `messages`; what it has not handed out is kept."""
+        os.write(self._waker, b"x")
+
     def forget(self) -> None:
         """Close this process's copy without a word, as a forked child must."""
         self.open = False
         self._lock = _thread.allocate_lock()
         self._socket.close()
+        os.close(self._wake)
+        os.close(self._waker)

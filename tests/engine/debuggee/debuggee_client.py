@@ -55,7 +55,7 @@ class Client:
             stdout=program_side,
             stderr=program_side,
             pass_fds=[theirs.fileno()],
-            env={**os.environ, **(environment or {}), "PKDB_DEBUGGEE": json.dumps(config)},
+            env={**os.environ, "PYTHON_COLORS": "0", **(environment or {}), "PKDB_DEBUGGEE": json.dumps(config)},
             cwd=cwd,
             start_new_session=True,
         )

@@ -18,7 +18,7 @@ class Backend(ABC):
 
     def __init__(self, tracer: Tracer) -> None:
         self.tracer = tracer
-        tracer.code_seen = self.code_seen  # type: ignore[assignment]
+        tracer.code_seen = self.code_seen
 
     @abstractmethod
     def start(self) -> None:

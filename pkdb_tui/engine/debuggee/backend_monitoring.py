@@ -60,9 +60,9 @@ class MonitoringBackend(Backend):
         for code in self._stepping.values():
             monitoring.set_local_events(TOOL, code, 0)
         for info in self.tracer.table.infos_with_breakpoints():
-            code = info.reference()
-            if code is not None:
-                monitoring.set_local_events(TOOL, code, 0)
+            seen = info.reference()
+            if seen is not None:
+                monitoring.set_local_events(TOOL, seen, 0)
         self._set_global(0)
         monitoring.free_tool_id(TOOL)
 

@@ -41,7 +41,7 @@ class SettraceBackend(Backend):
 
     def stop(self) -> None:
         sys.settrace(None)
-        threading.settrace(None)  # type: ignore[arg-type]
+        threading.settrace(None)
 
     def code_seen(self, info: object) -> None:
         pass

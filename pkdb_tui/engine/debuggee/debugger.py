@@ -41,7 +41,7 @@ class Debugger:
         self.spans = spans
         self.table = BreakpointTable(spans)
         self.tracer = Tracer(self.table, self.stop, connection.event)
-        self.tracer.unquiet = self.unquiet  # type: ignore[method-assign]
+        self.tracer.unquiet = self.unquiet
         self.backend: Backend = choose(self.tracer)
         self.settings: Json = {"stepIntoKernel": True, "bounds": True, "catchFaults": False, "justMyCode": True}
         self.dispatch: Any = None
@@ -277,6 +277,11 @@ class Debugger:
         finally:
             self.unquiet(ident, frame)
 
+    def let_go(self, frame: FrameType) -> None:
+        """Drop the current thread's plan: it runs on freely."""
+        self.tracer.plans.pop(_thread.get_ident(), None)
+        self.backend.arm(None, frame)
+
     def post_mortem(self, error: BaseException, body: Json) -> None:
         """Stop with the stack of an exception that nothing caught; a resume ends the program."""
         ident = _thread.get_ident()
@@ -352,6 +357,11 @@ class Debugger:
             self.connection.reply(number, body)
         finally:
             self.limits.waiting -= 1
+
+    def ending(self, body: Json) -> None:
+        """Tell that the program is about to end, with the last of the launch log."""
+        self._announce_launches()
+        self.connection.event("ending", body)
 
     def _announce_launches(self) -> None:
         if self.dispatch is not None and self.dispatch.changed:

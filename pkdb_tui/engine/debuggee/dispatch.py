@@ -33,6 +33,19 @@ class _Ready:
         self.requests: SimpleQueue[Json | None] = SimpleQueue()
 
 
+class _Outcome:
+    """What became of a debug launch."""
+
+    def __init__(self) -> None:
+        self.result: Any = None
+        self.error: Exception | None = None
+        self.then = "continue"
+
+    @property
+    def text(self) -> str:
+        return "" if self.error is None else f"{type(self.error).__name__}: {self.error}"
+
+
 class Dispatch:
     """Decides per launch; `spans` tells which lines of a file are kernel lines."""
 
@@ -153,6 +166,7 @@ class Dispatch:
     # --- debug launches ---
 
     def _debug(self, adapter: Adapter, launch: Any, caller: FrameType, record: Any, entry: bool) -> Any:
+        """A debug build in place of the launch; returns or raises what it does."""
         ident = _thread.get_ident()
         quiet = self.debugger.tracer.quiet
         with self._turn:
@@ -160,41 +174,48 @@ class Dispatch:
             try:
                 build = self._build(adapter, launch)
             except Exception as error:
+                quiet.discard(ident)
                 self.debugger.stop(caller, reason="error", text=str(error))
                 raise
-            finally:
-                quiet.discard(ident)
-            quiet.add(ident)
-            places = frames.stack_of(caller)
-            ready = _Ready(self._count, places)
-            self._ready = ready
-            _thread.start_new_thread(self._serve, (ready,))
-            error: BaseException | None = None
             try:
-                self._connection.event("launchReady", self._ready_body(adapter, launch, build, ready, entry))
-                ready.answers.get()
-                self._running = ready.number
-                begun = time.perf_counter()
-                try:
-                    result = launch.run_debug(build)
-                except Exception as raised:  # noqa: BLE001 - handed on to the program below
-                    error, result = raised, None
-                seconds = time.perf_counter() - begun
-                self._running = 0
-                record.add(seconds, "debug")
-                text = "" if error is None else f"{type(error).__name__}: {error}"
-                self._connection.event("launchEnded", {"launch": ready.number, "seconds": seconds, "error": text})
-                then = ready.answers.get()
+                outcome = self._run(adapter, launch, build, caller, record, entry)
             finally:
-                self._ready = None
-                self._running = 0
-                ready.requests.put(None)
                 quiet.discard(ident)
-        if then == "stop":
-            self.debugger.stop(caller, reason=STEP, returned=result, has_returned=result is not None)
-        if error is not None:
-            raise error
-        return result
+        if outcome.then == "stop":
+            self.debugger.stop(caller, reason=STEP, returned=outcome.result, has_returned=outcome.result is not None)
+        elif entry:
+            # The kernel used the step up: what comes next is the person's next wish, not the caller's next line.
+            self.debugger.let_go(caller)
+        if outcome.error is not None:
+            raise outcome.error
+        return outcome.result
+
+    def _run(self, adapter: Adapter, launch: Any, build: Any, caller: FrameType, record: Any, entry: bool) -> _Outcome:
+        """Announce the build, wait for the go, run it, wait until its end has been seen."""
+        ready = _Ready(self._count, frames.stack_of(caller))
+        self._ready = ready
+        _thread.start_new_thread(self._serve, (ready,))
+        outcome = _Outcome()
+        try:
+            self._connection.event("launchReady", self._ready_body(adapter, launch, build, ready, entry))
+            ready.answers.get()
+            self._running = ready.number
+            begun = time.perf_counter()
+            try:
+                outcome.result = launch.run_debug(build)
+            except Exception as raised:  # noqa: BLE001 - handed on to the program
+                outcome.error = raised
+            seconds = time.perf_counter() - begun
+            self._running = 0
+            record.add(seconds, "debug")
+            ended = {"launch": ready.number, "seconds": seconds, "error": outcome.text}
+            self._connection.event("launchEnded", ended)
+            outcome.then = ready.answers.get()
+            return outcome
+        finally:
+            self._ready = None
+            self._running = 0
+            ready.requests.put(None)
 
     def _build(self, adapter: Adapter, launch: Any) -> Any:
         conditions = [

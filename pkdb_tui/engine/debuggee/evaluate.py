@@ -103,7 +103,7 @@ def run_coroutine(coroutine: Coroutine[Any, Any, Any]) -> Any:
     task = loop.create_task(coroutine)
     current = asyncio.current_task(loop)
     if current is not None:
-        asyncio.tasks._leave_task(loop, current)  # type: ignore[attr-defined]
+        asyncio.tasks._leave_task(loop, current)
     try:
         while not task.done():
             pump()
@@ -111,7 +111,7 @@ def run_coroutine(coroutine: Coroutine[Any, Any, Any]) -> Any:
         if not task.done():
             task.cancel()
         if current is not None:
-            asyncio.tasks._enter_task(loop, current)  # type: ignore[attr-defined]
+            asyncio.tasks._enter_task(loop, current)
     return task.result()
 
 

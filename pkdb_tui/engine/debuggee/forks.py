@@ -10,6 +10,10 @@ MESSAGE = r"This process \(pid=\d+\) is multi-threaded"
 MOMENT = 0.05  # longer than a fork's way back into Python code
 
 
+class _Nothing(Warning):
+    """A category nobody warns in."""
+
+
 class ForkWarningFilter:
     """Hides the warning about a fork with threads, for the fork that is under way."""
 
@@ -25,8 +29,6 @@ class ForkWarningFilter:
         for entry in self._added:
             if entry in filters:
                 filters.remove(entry)
-        mutated: Any = getattr(warnings, "_filters_mutated", None) or getattr(
-            warnings, "_filters_mutated_lock_held", None
-        )
-        if mutated is not None:
-            mutated()
+        # Adding and dropping an entry makes the interpreter notice the change.
+        warnings.simplefilter("ignore", category=_Nothing)
+        filters[:] = [entry for entry in filters if entry[2] is not _Nothing]

@@ -15,7 +15,7 @@ from pkdb_tui.engine.debuggee import frames
 from pkdb_tui.engine.debuggee.debugger import Debugger
 from pkdb_tui.engine.debuggee.plans import START, Plan
 from pkdb_tui.engine.debuggee.runtimes import describe
-from pkdb_tui.engine.debuggee.sources import real_path
+from pkdb_tui.engine.debuggee.sources import is_own, real_path
 
 Json = dict[str, Any]
 
@@ -122,18 +122,18 @@ def _supervise(debugger: Debugger, code: CodeType, main: ModuleType) -> None:
     except SystemExit as error:
         debugger.tracer.plans.pop(debugger.main, None)
         status = error.code
-        debugger.connection.event("ending", {"status": status if isinstance(status, int) else 1 if status else 0})
+        debugger.ending({"status": status if isinstance(status, int) else 1 if status else 0})
         raise
     except BaseException as error:  # noqa: BLE001 - whatever the program didn't catch
         _report(debugger, error, stop=True)
     debugger.tracer.plans.pop(debugger.main, None)
-    debugger.connection.event("ending", {"status": 0})
+    debugger.ending({"status": 0})
 
 
 def _trim(error: BaseException) -> None:
     """Cut the debugger's frames off the outer end of the traceback."""
     trace = error.__traceback__
-    while trace is not None and frames.is_own(trace.tb_frame.f_code.co_filename):
+    while trace is not None and is_own(trace.tb_frame.f_code.co_filename):
         trace = trace.tb_next
     error.__traceback__ = trace
 
@@ -146,7 +146,7 @@ def _report(debugger: Debugger, error: BaseException, *, stop: bool = False) -> 
     debugger.tracer.plans.pop(debugger.main, None)
     if stop:
         debugger.post_mortem(error, body)
-    debugger.connection.event("ending", {"exception": body})
+    debugger.ending({"exception": body})
     sys.excepthook(type(error), error, error.__traceback__)
     if isinstance(error, KeyboardInterrupt):
         sys.excepthook = lambda *_: None

@@ -17,6 +17,9 @@ from pkdb_tui.engine.debuggee.values import preview
 Json = dict[str, Any]
 
 
+CONVERSIONS: dict[str, Callable[[object], str]] = {"r": repr, "s": str, "a": ascii}
+
+
 class Tracer:
     """The decisions shared by both backends; `stop` is called on the thread that is to stop and returns its plan."""
 
@@ -162,7 +165,7 @@ def log_text(template: str, frame: FrameType) -> str:
         try:
             value = eval(field, frame.f_globals, frame.f_locals)
             if conversion:
-                value = {"r": repr, "s": str, "a": ascii}[conversion](value)
+                value = CONVERSIONS[conversion](value)
             plain = isinstance(value, str | int | float | complex)
             parts.append(format(value, specification or "") if specification or plain else preview(value, 1))
         except Exception as error:  # noqa: BLE001 - the person's expression may raise anything; shown in the line

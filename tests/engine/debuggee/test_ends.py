@@ -112,7 +112,8 @@ def test_module_with_relative_import_spec_and_arguments(launch: Callable[..., Cl
     (package / "__init__.py").write_text("")
     (package / "tool.py").write_text("SCALE = 3\n")
     (package / "__main__.py").write_text(
-        "import sys\nfrom . import tool\nprint(__spec__.name, sys.argv[1:], tool.SCALE * int(sys.argv[1]))\nsys.exit(4)\n"
+        "import sys\nfrom . import tool\n"
+        "print(__spec__.name, sys.argv[1:], tool.SCALE * int(sys.argv[1]))\nsys.exit(4)\n"
     )
     client = launch("", "5", module="pack", cwd=tmp_path)
     stop = client.start({"file": str(package / "__main__.py"), "line": 3})

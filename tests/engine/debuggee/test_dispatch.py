@@ -1,0 +1,187 @@
+"""The launch protocol, driven by a framework written in the test: its kernels are Python functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from debuggee_client import Client, Refused, where
+
+Program = Callable[..., Client]
+
+FRAMEWORK = """
+    from pkdb_tui.minikokkos import debug
+
+    class Launch(debug.Launch):
+        pattern, space, index_names, frame_depth, functions = "parallel_for", "OpenMP", ("i",), 1, ()
+
+        def __init__(self, name, span, body, arguments, policy):
+            lines = tuple(range(span[0] + 1, span[1] + 1))
+            self.kernel = debug.KernelSource(name, body.__code__.co_filename, span[0], span[1], lines)
+            self.arguments, self.policy, self.body = arguments, policy, body
+
+        def run(self):
+            print("release", flush=True)
+            return self.body(**self.arguments)
+
+        def build_debug(self, conditions=(), *, bounds=True):
+            if self.kernel.name == "broken":
+                raise ValueError("line 3 doesn't compile")
+            placed = {c.id: (c.file + f"#pkdb{c.id}", c.line) for c in conditions}
+            lines = {self.kernel.file: self.kernel.lines}
+            return debug.DebugBuild("/tmp/kernel.so", 0.1, "pk_body", "pk_team", "pk_bounds_fault", "m", lines, placed)
+
+        def run_debug(self, build):
+            print("debug", flush=True)
+            return self.body(**self.arguments)
+
+    def parallel_for(name, span, body, **arguments):
+        launch = Launch(name, span, body, arguments, "RangePolicy(OpenMP, 0, 4)")
+        return debug.hook(launch) if debug.hook else launch.run()
+"""
+
+PROGRAM = """
+    import framework
+    import numpy as np
+
+    def scale(v, factor):
+        # kernel
+        v *= factor
+        return float(v.sum())
+
+    def fails(v):
+        # kernel
+        raise IndexError("v index 9 in dimension 0, extent 4")
+
+    def main():
+        v = np.ones(4)
+        for step in range(2):
+            total = framework.parallel_for("scale", (4, 7), scale, v=v, factor=2)
+        print("total", total)
+        try:
+            framework.parallel_for("fails", (9, 11), fails, v=v)
+        except IndexError as error:
+            print(error)
+        framework.parallel_for("scale", (4, 7), scale, v=np.ones(8)[::2], factor=3)
+
+    main()
+"""
+
+
+@pytest.fixture
+def dispatching(program: Program, tmp_path: Path) -> Client:
+    import textwrap
+
+    (tmp_path / "framework.py").write_text(textwrap.dedent(FRAMEWORK).lstrip("\n"))
+    return program(PROGRAM)
+
+
+def test_without_a_kernel_breakpoint_the_optimised_build_runs_and_is_logged(
+    dispatching: Client, tmp_path: Path
+) -> None:
+    dispatching.start({"file": str(tmp_path / "program.py"), "line": 17})
+    stop = dispatching.go("continue")
+    assert where(stop) == ("main", 17)
+    (row,) = dispatching.request("launches")["launches"]
+    assert (row["kernel"], row["line"], row["count"], row["build"]) == ("scale", 16, 2, "release")
+    assert row["policy"] == "RangePolicy(OpenMP, 0, 4)"
+    assert row["arguments"][0]["type"] == "float64[4]"
+    assert row["arguments"][0]["strides"] == [8]
+    assert dispatching.events("launches")[-1]["launches"][0]["count"] == 2
+    assert dispatching.events("launchReady") == []
+    assert dispatching.printed == "release\nrelease\n"
+
+
+def test_a_kernel_breakpoint_runs_a_debug_build_when_told_to(dispatching: Client, tmp_path: Path) -> None:
+    file = str(tmp_path / "program.py")
+    dispatching.start({"file": file, "line": 6, "condition": "factor > 1"})
+    dispatching.resume("continue")
+    assert dispatching.event("progress")["task"] == "compiling scale for debugging"
+    ready = dispatching.event("launchReady")
+    assert (ready["launch"], ready["kernel"], ready["breakpoints"], ready["stopAtEntry"]) == (1, "scale", [1], False)
+    assert ready["conditions"] == [{"id": 1, "file": f"{file}#pkdb1", "line": 6}]
+    assert [(f["function"], f["line"]) for f in ready["frames"]] == [("main", 16), ("<module>", 24)]
+    assert (ready["entry"], ready["team"], ready["boundsSymbol"]) == ("pk_body", "pk_team", "pk_bounds_fault")
+    assert dispatching.text("float(v.sum()) + step") == "4.0"
+    assert dispatching.printed == ""
+    with pytest.raises(Refused, match="Launch 7 is not waiting"):
+        dispatching.request("launchGo", launch=7)
+    dispatching.request("launchGo", launch=1)
+    ended = dispatching.event("launchEnded")
+    assert (ended["launch"], ended["error"]) == (1, "")
+    dispatching.request("launchDone", launch=1, then="stop")
+    stop = dispatching.event("stopped")
+    assert (where(stop), stop["returnText"]) == (("main", 16), "8.0")
+    assert dispatching.printed == "debug\n"
+
+
+def test_an_error_in_the_kernel_is_told_and_raised_into_the_program(dispatching: Client, tmp_path: Path) -> None:
+    dispatching.start({"file": str(tmp_path / "program.py"), "line": 11})
+    dispatching.resume("continue")
+    ready = dispatching.event("launchReady")
+    dispatching.request("launchGo", launch=ready["launch"])
+    ended = dispatching.event("launchEnded")
+    assert ended["error"] == "IndexError: v index 9 in dimension 0, extent 4"
+    dispatching.request("launchDone", launch=ready["launch"], then="continue")
+    assert dispatching.finish() == 0
+    assert "v index 9 in dimension 0, extent 4\n" in dispatching.printed
+
+
+def test_step_at_the_dispatch_line_enters_the_kernel(dispatching: Client, tmp_path: Path) -> None:
+    file = str(tmp_path / "program.py")
+    dispatching.start({"file": file, "line": 16, "temporary": True})
+    dispatching.go("continue")
+    dispatching.set_breakpoints()
+    while where(dispatching.go("step")) != ("parallel_for", 28):
+        pass  # the framework of this test is the person's own code, which a step enters
+    dispatching.resume("step")
+    ready = dispatching.event("launchReady")
+    assert ready["stopAtEntry"] is True
+    dispatching.request("launchGo", launch=ready["launch"])
+    dispatching.event("launchEnded")
+    dispatching.request("launchDone", launch=ready["launch"], then="continue")
+    assert dispatching.finish() == 0
+
+
+def test_next_at_the_dispatch_line_goes_over_the_kernel(dispatching: Client, tmp_path: Path) -> None:
+    dispatching.start({"file": str(tmp_path / "program.py"), "line": 16, "temporary": True})
+    dispatching.go("continue")
+    assert dispatching.line("next") == 15
+    assert dispatching.printed == "release\n"
+
+
+def test_a_strided_argument_is_noted_once(dispatching: Client) -> None:
+    dispatching.start()
+    assert dispatching.run_out() == 0
+    assert [body["text"] for body in dispatching.events("notice")] == [
+        "scale at program.py:22: argument v has a stride of 16 bytes (2 elements); "
+        "the embedded runtime follows the stride."
+    ]
+    (row,) = [r for r in dispatching.events("launches")[-1]["launches"] if r["line"] == 22]
+    assert len(row["warnings"]) == 1
+
+
+def test_a_build_that_fails_stops_at_the_line_and_raises_into_the_program(program: Program, tmp_path: Path) -> None:
+    import textwrap
+
+    (tmp_path / "framework.py").write_text(textwrap.dedent(FRAMEWORK).lstrip("\n"))
+    client = program(
+        """
+        import framework
+
+        def broken():
+            return 1
+
+        try:
+            framework.parallel_for("broken", (3, 4), broken)
+        except ValueError as error:
+            print("raised:", error)
+        """
+    )
+    client.start({"file": str(tmp_path / "program.py"), "line": 4})
+    stop = client.go("continue")
+    assert (stop["reason"], where(stop)) == ("error", ("<module>", 7))
+    assert stop["text"] == "line 3 doesn't compile"
+    assert client.run_out() == 0
+    assert client.printed == "raised: line 3 doesn't compile\n"

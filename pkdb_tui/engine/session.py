@@ -115,6 +115,7 @@ class Session:
         self._tasks: set[asyncio.Task[None]] = set()
         self._python_stop: PythonStop | None = None
         self._quitting = False
+        self._settled = asyncio.Event()
 
     def _gdb(self, listener: Callable[[ControllerEvent], None]) -> Controller:
         from pkdb_tui.engine.native.gdb import GdbController
@@ -137,7 +138,15 @@ class Session:
     def enter(self, phase: Phase) -> None:
         if phase is not self.phase:
             self.phase = phase
+            if phase.running:
+                self._settled.clear()
+            else:
+                asyncio.get_running_loop().call_soon(self._set_settled)
             self.emit(PhaseChanged(phase=phase, generation=self.generation))
+
+    def _set_settled(self) -> None:
+        if not self.phase.running:
+            self._settled.set()
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Run something of the session's own; what it can't do becomes a notice."""
@@ -231,6 +240,10 @@ class Session:
         if program is not None and self.phase is not Phase.EXITED:
             self.snapshot = None
             self.enter(Phase.IDLE)
+
+    async def settled(self) -> None:
+        """Until the program is stopped or has ended."""
+        await self._settled.wait()
 
     # --- going on ---
 

@@ -1,0 +1,119 @@
+"""The command line: arguments to the screen or to plain mode. Imports stay light: a debugger starts many times a day."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from pkdb_tui import __version__
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="pkdb-tui",
+        usage="pkdb-tui [options] SCRIPT [ARG ...] | pkdb-tui [options] -m MODULE [ARG ...]",
+        description="Debug a Python program and the parallel kernels it launches, from one screen.",
+        epilog="SCRIPT may be - for standard input. Options come before it; what follows is the program's.",
+    )
+    parser.add_argument("--version", action="version", version=f"pkdb-tui {__version__}")
+    parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module as `python -m` does")
+    parser.add_argument("--plain", action="store_true", help="a line prompt instead of the screen")
+    parser.add_argument("--json", action="store_true", help="plain mode with one JSON object a line")
+    parser.add_argument("-c", dest="commands", metavar="COMMAND", action="append", default=[], help="run this command first (repeatable)")  # fmt: skip
+    parser.add_argument("-x", dest="file", metavar="FILE", help="run the commands of this file first")
+    parser.add_argument("--python", default="", metavar="PATH", help="the interpreter that runs the program")
+    parser.add_argument("--runtime", choices=("auto", "embedded", "installed"), default="auto", help="which pykokkos an import finds (auto: the installed one, else the embedded one)")  # fmt: skip
+    parser.add_argument("--gdb", default="gdb", metavar="PATH", help="the native debugger")
+    parser.add_argument("--no-bounds", action="store_true", help="no index checks in debug builds of kernels")
+    parser.add_argument("--theme", default="", help="the screen's colours: dark, light, high-contrast, ansi-16")
+    parser.add_argument("program", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    return parser
+
+
+def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """(options, the program and its arguments): options end at the first thing that is not one, as Python's do."""
+    takes_value = {"-c", "-x", "--python", "--runtime", "--gdb", "--theme"}
+    position = 0
+    while position < len(arguments):
+        word = arguments[position]
+        if word == "-m":
+            return list(arguments[: position + 2]), list(arguments[position + 2 :])
+        if word == "--":
+            return list(arguments[:position]), list(arguments[position + 1 :])
+        if word == "-" or not word.startswith("-"):
+            return list(arguments[:position]), list(arguments[position:])
+        position += 2 if word in takes_value else 1
+    return list(arguments), []
+
+
+def script_error(path: str) -> str:
+    """Why a script can't be run, in a line with its source line and caret where that helps; empty when it can."""
+    if path == "-":
+        return ""
+    if not os.path.exists(path):
+        return f"There is no file {path}."
+    if os.path.isdir(path) and not os.path.exists(os.path.join(path, "__main__.py")):
+        return f"{path} is a folder without a __main__.py."
+    if os.path.isdir(path):
+        return ""
+    try:
+        with open(path, "rb") as stream:
+            source = stream.read()
+    except OSError as error:
+        return f"{path} can't be read: {error.strerror}."
+    try:
+        compile(source, path, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        text = (error.text or "").rstrip("\n")
+        lead = len(text) - len(text.lstrip())
+        caret = " " * (max((error.offset or 1) - 1 - lead, 0)) + "^"
+        return f"{path}, line {error.lineno}: {error.msg}.\n    {text.strip()}\n    {caret}"
+    except ValueError as error:
+        return f"{path} is not Python source: {error}."
+    return ""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run pkdb-tui; returns the exit status."""
+    options_given, program = _split(list(sys.argv[1:] if arguments is None else arguments))
+    parsed = _parser().parse_args(options_given)
+    if not parsed.module and not program:
+        sys.stderr.write("error: No script is given. Write `pkdb-tui script.py`, or `pkdb-tui --help`.\n")
+        return 2
+    script = "" if parsed.module else program[0]
+    if script and (problem := script_error(script)):
+        sys.stderr.write(f"error: {problem}\n")
+        return 2
+    from pkdb_tui.engine.api import LaunchOptions
+    from pkdb_tui.engine.errors import PkdbError
+
+    options = LaunchOptions(
+        script=script,
+        module=parsed.module or "",
+        arguments=tuple(program if parsed.module else program[1:]),
+        python=parsed.python,
+        runtime=parsed.runtime,
+        bounds=not parsed.no_bounds,
+        gdb=parsed.gdb,
+    )
+    commands = list(parsed.commands)
+    if parsed.file:
+        from pkdb_tui.commands.control import read_commands
+
+        try:
+            commands += read_commands(parsed.file)
+        except PkdbError as error:
+            sys.stderr.write(f"error: {error}\n")
+            return 2
+    if parsed.plain or parsed.json:
+        from pkdb_tui import plain
+
+        return plain.run(options, commands, json=parsed.json)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        sys.stderr.write("error: The screen needs a terminal. Use --plain here.\n")
+        return 2
+    from pkdb_tui import app
+
+    return app.run(options, commands=commands, theme=parsed.theme)

@@ -1,0 +1,225 @@
+"""Commands about breakpoints, log points, watchpoints and watches."""
+
+from __future__ import annotations
+
+import msgspec
+
+from pkdb_tui.commands.locations import numbers, parse_break, parse_place, shown_path
+from pkdb_tui.commands.registry import ANY, KERNEL, Reply, registry
+from pkdb_tui.engine.api import Breakpoint, BreakpointSpec, Phase
+from pkdb_tui.engine.errors import UsageError
+from pkdb_tui.engine.session import Session
+
+GROUP = "Breakpoints"
+
+
+def describe(breakpoint: Breakpoint) -> str:
+    """`breakpoint 2 at yax.py:13 in kernel yax: pending`."""
+    spec = breakpoint.spec
+    if spec.watch:
+        place = f"on {spec.watch}"
+    elif breakpoint.line:
+        place = f"at {shown_path(breakpoint.file)}:{breakpoint.line}"
+    else:
+        place = f"at function {spec.function}"
+    kind = "watchpoint" if spec.watch else "log point" if spec.log else "breakpoint"
+    text = f"{kind} {breakpoint.id} {place}"
+    if breakpoint.kernel:
+        text += f" in kernel {breakpoint.kernel}"
+    for word, value in (("if", spec.condition), ("thread", spec.threads), ("log", spec.log)):
+        if value:
+            text += f" {word} {value}"
+    if spec.ignore:
+        text += f" ignore {spec.ignore}"
+    if spec.temporary:
+        text += ", temporary"
+    text += f": {breakpoint.state.value}"
+    if breakpoint.reason:
+        text += f" ({breakpoint.reason})"
+    if breakpoint.hits:
+        text += f", hit {breakpoint.hits} {'time' if breakpoint.hits == 1 else 'times'}"
+    return text
+
+
+async def _add(session: Session, spec: BreakpointSpec) -> Reply:
+    made = await session.add_breakpoint(spec)
+    return Reply(text=describe(made), value=made)
+
+
+@registry.command(
+    "break",
+    "set a breakpoint, or list them",
+    aliases=("b",),
+    usage="break [FILE:]LINE|FUNCTION [thread T] [ignore N] [if CONDITION]",
+    details="Works on Python lines and on kernel lines alike; conditions are written in Python. `thread 0:4` keeps it "
+    "to some threads of a kernel. Without arguments: the list.",
+    key="b",
+    group=GROUP,
+)
+async def break_(session: Session, text: str) -> Reply:
+    if not text:
+        return listing(session)
+    return await _add(session, parse_break(session, text))
+
+
+@registry.command(
+    "tbreak",
+    "set a breakpoint that goes after its first hit",
+    aliases=("tb",),
+    usage="tbreak [FILE:]LINE|FUNCTION [if CONDITION]",
+    group=GROUP,
+)
+async def tbreak(session: Session, text: str) -> Reply:
+    return await _add(session, parse_break(session, text, temporary=True))
+
+
+@registry.command(
+    "log",
+    "print a text whenever a line is reached, and go on",
+    usage="log [FILE:]LINE TEXT with {expressions}",
+    details="For example `log 13 j={j} row_sum={row_sum:.3f}`.",
+    group=GROUP,
+)
+async def log(session: Session, text: str) -> Reply:
+    place, _, message = text.partition(" ")
+    if not message.strip():
+        raise UsageError("Log what?", "For example `log 13 j={j}`.")
+    file, line, function = parse_place(session, place)
+    return await _add(session, BreakpointSpec(file=file, line=line, function=function, log=message.strip()))
+
+
+@registry.command(
+    "watch",
+    "stop when a scalar or an array element changes",
+    usage="watch NAME | watch ARRAY[INDEX]",
+    details="A hardware watchpoint, for kernels. To see an expression at every stop use `display`.",
+    phases=KERNEL,
+    group=GROUP,
+)
+async def watch(session: Session, text: str) -> Reply:
+    if not text:
+        raise UsageError("Watch what?", "For example `watch out[3]`.")
+    return await _add(session, BreakpointSpec(watch=text))
+
+
+@registry.command(
+    "delete",
+    "remove breakpoints",
+    aliases=("d", "del", "clear", "cl"),
+    usage="delete [NUMBER ...|FILE:LINE]",
+    details="Without arguments: all of them.",
+    group=GROUP,
+)
+async def delete(session: Session, text: str) -> Reply:
+    chosen = _chosen(session, text)
+    await session.remove_breakpoints(chosen)
+    names = ", ".join(map(str, chosen))
+    return Reply(text=f"deleted {names}" if chosen else "there are no breakpoints", value=chosen)
+
+
+def _chosen(session: Session, text: str) -> list[int]:
+    if not text:
+        return [breakpoint.id for breakpoint in session.breakpoints]
+    if ":" not in text:
+        return numbers(text, "breakpoint")
+    file, line, _ = parse_place(session, text)
+    found = [b.id for b in session.breakpoints if line in (b.line, b.spec.line) and file in (b.file, b.spec.file)]
+    if not found:
+        raise UsageError(f"There is no breakpoint at {text}.", "`info breakpoints` lists them.")
+    return found
+
+
+@registry.command("disable", "keep breakpoints but don't stop at them", usage="disable [NUMBER ...]", group=GROUP)
+async def disable(session: Session, text: str) -> Reply:
+    return await _enable(session, text, False)
+
+
+@registry.command("enable", "stop at breakpoints again", usage="enable [NUMBER ...]", group=GROUP)
+async def enable(session: Session, text: str) -> Reply:
+    return await _enable(session, text, True)
+
+
+async def _enable(session: Session, text: str, enabled: bool) -> Reply:
+    chosen = _chosen(session, text)
+    await session.enable_breakpoints(chosen, enabled)
+    return Reply(text=f"{'enabled' if enabled else 'disabled'} {', '.join(map(str, chosen))}", value=chosen)
+
+
+@registry.command(
+    "condition",
+    "stop at a breakpoint only when an expression is true",
+    usage="condition NUMBER [EXPRESSION]",
+    details="Without an expression the condition is taken away.",
+    group=GROUP,
+)
+async def condition(session: Session, text: str) -> Reply:
+    number, _, expression = text.partition(" ")
+    return await _change(session, number, condition=expression.strip())
+
+
+@registry.command("ignore", "let a breakpoint pass a number of times", usage="ignore NUMBER COUNT", group=GROUP)
+async def ignore(session: Session, text: str) -> Reply:
+    number, _, count = text.partition(" ")
+    counts = numbers(count, "count")
+    if len(counts) != 1:
+        raise UsageError("Ignore it how often?", "For example `ignore 2 10`.")
+    return await _change(session, number, ignore=counts[0])
+
+
+async def _change(session: Session, number: str, **fields: object) -> Reply:
+    chosen = numbers(number, "breakpoint")
+    if len(chosen) != 1:
+        raise UsageError("Which breakpoint?", "Give its number; `info breakpoints` lists them.")
+    spec = msgspec.structs.replace(session.book[chosen[0]].spec, **fields)
+    changed = await session.change_breakpoint(chosen[0], spec)
+    return Reply(text=describe(changed), value=changed)
+
+
+def listing(session: Session) -> Reply:
+    found = session.breakpoints
+    text = "\n".join(describe(breakpoint) for breakpoint in found) or "there are no breakpoints"
+    return Reply(text=text, value=found)
+
+
+@registry.command(
+    "display",
+    "show an expression at every stop",
+    usage="display [EXPRESSION]",
+    details="Array slices such as `a[j, 0:4]` are shown with their statistics. Without an expression: the list.",
+    phases=ANY,
+    key="w",
+    group="Looking",
+)
+async def display(session: Session, text: str) -> Reply:
+    if not text:
+        return Reply(text="\n".join(watch_line(w) for w in session.watches) or "nothing is displayed")
+    made = await session.add_watch(text)
+    return Reply(text=watch_line(made) if session.phase.stopped else f"display {made.id}: {text}", value=made)
+
+
+@registry.command(
+    "undisplay", "take a displayed expression away", usage="undisplay [NUMBER ...]", phases=frozenset(Phase),
+    group="Looking",
+)  # fmt: skip
+async def undisplay(session: Session, text: str) -> Reply:
+    chosen = numbers(text, "display") if text else [w.id for w in session.watches]
+    for number in chosen:
+        await session.remove_watch(number)
+    return Reply(value=chosen)
+
+
+def watch_line(watch: object) -> str:
+    """`2: a[j, 0:4] = 0.44877 0.27953 …`."""
+    from pkdb_tui.engine.api import Watch
+
+    assert isinstance(watch, Watch)
+    if watch.error:
+        return f"{watch.id}: {watch.expression}: {watch.error}"
+    if watch.evaluation is None:
+        return f"{watch.id}: {watch.expression}"
+    if watch.evaluation.slice is not None:
+        from pkdb_tui.engine import formatting
+
+        return f"{watch.id}: {watch.expression} = {formatting.array(watch.evaluation.slice.values)}"
+    changed = f"  (was {watch.previous})" if watch.changed else ""
+    return f"{watch.id}: {watch.expression} = {watch.evaluation.text}{changed}"

@@ -1,0 +1,72 @@
+"""One line as typed: a command of the registry, or Python for the program, by pdb's rules."""
+
+from __future__ import annotations
+
+import ast
+import codeop
+import re
+
+from pkdb_tui.commands import breaking, control, looking, running  # noqa: F401 - they define the commands
+from pkdb_tui.commands.registry import Command, Reply, registry
+from pkdb_tui.engine.errors import WrongPhase
+from pkdb_tui.engine.session import Session
+
+_WORD = re.compile(r"([A-Za-z_?][\w-]*)(?:\s+|$|(?=[/]))")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\s*(?:[-+*/%&|^@]|//|\*\*|<<|>>)?=(?!=)")
+
+
+def split(line: str) -> tuple[Command | None, str]:
+    """(the command, its arguments); no command when the line is Python.
+
+    A name that is both a command and a variable is the command, as in pdb; an assignment to it is Python, and `!`
+    before anything makes it Python.
+    """
+    text = line.strip()
+    if text.startswith("!"):
+        return None, text[1:].lstrip()
+    match = _WORD.match(text)
+    if match is None or _ASSIGNMENT.match(text):
+        return None, text
+    command = registry.names.get(match[1])
+    if command is None:
+        return None, text
+    return command, text[match.end() :].strip()
+
+
+def incomplete(line: str) -> bool:
+    """Whether a line is Python that needs more lines, as at Python's own prompt."""
+    command, text = split(line)
+    if command is not None or not text:
+        return False
+    try:
+        return codeop.compile_command(text, symbol="exec") is None
+    except (SyntaxError, ValueError, OverflowError):
+        return False
+
+
+async def run(line: str, session: Session) -> Reply:
+    """Carry out one line. Raises PkdbError saying what was wrong and what to do."""
+    command, text = split(line)
+    if command is not None:
+        registry.check_phase(command, session.phase)
+        return await command.handler(session, text)
+    if not text:
+        return Reply()
+    if not session.phase.stopped:
+        if _looks_like_word(text):
+            raise WrongPhase(f"`{text}` is not a command.", "`help` lists the commands.")
+        raise WrongPhase(
+            f"Python can't be evaluated while the program is {session.phase.value}.",
+            "Pause it first." if session.phase.running else "Type `restart` to run it again.",
+        )
+    evaluation = await session.evaluate(text)
+    shown = "\n".join(part for part in (evaluation.output.rstrip("\n"), evaluation.text) if part)
+    return Reply(text=shown, value=evaluation)
+
+
+def _looks_like_word(text: str) -> bool:
+    try:
+        tree = ast.parse(text, mode="eval")
+    except SyntaxError:
+        return True
+    return isinstance(tree.body, ast.Name)

@@ -1,0 +1,150 @@
+"""Plain mode: the same commands as a line REPL, for dumb terminals, pipes, scripts and tests."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+from pkdb_tui.commands import language
+from pkdb_tui.commands.registry import Reply
+from pkdb_tui.engine.api import Event, ExitCause, Exited, LaunchOptions, Phase
+from pkdb_tui.engine.errors import PkdbError
+from pkdb_tui.engine.session import Session
+from pkdb_tui.plain_output import JsonPrinter, Printer, TextPrinter
+
+PROMPT = "pkdb> "
+MORE = "....> "
+
+
+class Plain:
+    """One plain-mode run; `commands` are carried out first, then those typed."""
+
+    def __init__(self, options: LaunchOptions, commands: Sequence[str], *, json: bool = False) -> None:
+        self.printer: Printer = JsonPrinter(sys.stdout) if json else TextPrinter(sys.stdout, sys.stderr)
+        self.session = Session(options, self._on_event)
+        self._commands = list(commands)
+        self._given = bool(commands)
+        self._refused = ""
+        self._quit = False
+
+    def _on_event(self, event: Event) -> None:
+        self.printer.event(event)
+
+    async def run(self) -> int:
+        """The whole run; returns the exit status."""
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, self._interrupt)
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            loop.add_signal_handler(number, self._leave, asyncio.current_task())
+        try:
+            await self.session.start()
+            await self.session.settled()
+            await self._carry_out()
+        except PkdbError as error:
+            self.printer.error(error, "")
+            return 2
+        except asyncio.CancelledError:
+            return 129
+        finally:
+            await self.session.quit()
+        return self._status()
+
+    def _leave(self, task: asyncio.Task[int] | None) -> None:
+        if task is not None:
+            task.cancel()
+
+    def _interrupt(self) -> None:
+        if self.session.phase.running:
+            self.session.spawn(self.session.pause())
+
+    async def _carry_out(self) -> None:
+        for line in self._commands:
+            await self._line(line)
+            if self._quit:
+                return
+        if self._given and not sys.stdin.isatty():
+            return
+        while not self._quit:
+            typed = await self._read()
+            if typed is None:
+                return
+            await self._line(typed)
+
+    async def _read(self) -> str | None:
+        """One command as typed, over several lines when it is incomplete; None at the end of input."""
+        line = await asyncio.to_thread(_input, PROMPT)
+        while line is not None and language.incomplete(line):
+            more = await asyncio.to_thread(_input, MORE)
+            if more is None:
+                return line
+            line = f"{line}\n{more}"
+        return line
+
+    async def _line(self, line: str) -> None:
+        try:
+            reply = await language.run(line, self.session)
+        except PkdbError as error:
+            self._refused = self._refused or line
+            self.printer.error(error, line)
+            return
+        self.printer.reply(line, reply)
+        if reply.value == "quit":
+            self._quit = True
+            return
+        if self.session.phase.running and self._may_type():
+            await self._forward_input()
+        else:
+            await self.session.settled()
+
+    def _may_type(self) -> bool:
+        return sys.stdin.isatty()
+
+    async def _forward_input(self) -> None:
+        """While the program runs, what is typed is the program's."""
+        loop = asyncio.get_running_loop()
+        descriptor = sys.stdin.fileno()
+        loop.add_reader(descriptor, lambda: self.session.write_input(os.read(descriptor, 4096)))
+        try:
+            await self.session.settled()
+        finally:
+            loop.remove_reader(descriptor)
+
+    def _status(self) -> int:
+        if self._refused and self._given:
+            self.printer.failed(self._refused)
+            return 1
+        cause = self.session.exit_cause
+        return 0 if cause is None else exit_status(cause)
+
+
+def exit_status(cause: ExitCause) -> int:
+    """The program's own status as a shell would see it."""
+    if cause.signal:
+        try:
+            return 128 + signal.Signals[cause.signal].value
+        except KeyError:
+            return 1
+    return cause.status or 0
+
+
+def _input(prompt: str) -> str | None:
+    try:
+        return input(prompt) if sys.stdin.isatty() else _piped()
+    except EOFError:
+        return None
+
+
+def _piped() -> str | None:
+    line = sys.stdin.readline()
+    return line.rstrip("\n") if line else None
+
+
+def run(options: LaunchOptions, commands: Sequence[str], *, json: bool = False) -> int:
+    """Debug in plain mode; returns the exit status."""
+    return asyncio.run(Plain(options, commands, json=json).run())
+
+
+__all__ = ["Exited", "Phase", "Plain", "Reply", "exit_status", "run"]

@@ -1,0 +1,185 @@
+"""How plain mode writes: program output untouched, the debugger's words on lines of their own; or JSON lines."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from abc import ABC, abstractmethod
+from typing import Any, TextIO
+
+import msgspec
+
+from pkdb_tui.commands.breaking import watch_line
+from pkdb_tui.commands.locations import shown_path
+from pkdb_tui.commands.looking import source_line
+from pkdb_tui.commands.registry import Reply
+from pkdb_tui.engine.api import (
+    Event,
+    Exited,
+    FrameKind,
+    LogPoint,
+    Notice,
+    ProgramOutput,
+    Severity,
+    Stopped,
+    StopSnapshot,
+    WatchesChanged,
+)
+from pkdb_tui.engine.errors import PkdbError
+
+
+class Printer(ABC):
+    """Writes what happens."""
+
+    @abstractmethod
+    def event(self, event: Event) -> None: ...
+
+    @abstractmethod
+    def reply(self, line: str, reply: Reply) -> None: ...
+
+    @abstractmethod
+    def error(self, error: PkdbError, line: str) -> None: ...
+
+    @abstractmethod
+    def failed(self, line: str) -> None:
+        """A command given beforehand was refused; the run ends with status 1."""
+
+
+def stop_line(snapshot: StopSnapshot) -> str:
+    """`stopped: breakpoint 2 yax.py:13 in yax thread 3 of 8 · j = 96`."""
+    frame = snapshot.location
+    focus = f" {snapshot.focus.text}" if snapshot.focus is not None and frame.kind is FrameKind.KERNEL else ""
+    text = f"stopped: {snapshot.reason_text} {shown_path(frame.file)}:{frame.line} in {frame.function}{focus}"
+    return f"{text} returning {snapshot.return_text}" if snapshot.return_text else text
+
+
+class TextPrinter(Printer):
+    """For people: program output as it is, everything else begins on a fresh line."""
+
+    def __init__(self, out: TextIO, errors: TextIO) -> None:
+        self._out = out
+        self._errors = errors
+        self._fresh = True  # the cursor is at the start of a line
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def event(self, event: Event) -> None:
+        match event:
+            case ProgramOutput(data=data, dropped=dropped):
+                self._program(data, dropped)
+            case Stopped(snapshot=snapshot):
+                self._say(stop_line(snapshot))
+                if source := source_line(snapshot.location):
+                    self._say(source)
+                if snapshot.exception is not None:
+                    self._say(snapshot.exception.traceback.rstrip("\n"))
+            case WatchesChanged(watches=watches):
+                for watch in watches:
+                    self._say(watch_line(watch))
+            case LogPoint(text=text):
+                self._say(text)
+            case Exited(cause=cause):
+                self._say(f"exited: {cause.text}")
+            case Notice(text=text, severity=severity):
+                if severity is Severity.ERROR:
+                    self._complain(text)
+                else:
+                    self._say(f"{'warning' if severity is Severity.WARNING else 'note'}: {text}")
+
+    def _program(self, data: bytes, dropped: int) -> None:
+        if dropped:
+            self._say(f"note: {dropped:,} bytes of output were dropped")
+        text = self._decoder.decode(data).replace("\r\n", "\n")
+        if text:
+            self._out.write(text)
+            self._out.flush()
+            self._fresh = text.endswith("\n")
+
+    def _say(self, text: str) -> None:
+        if not self._fresh:
+            self._out.write("\n")
+            self._fresh = True
+        self._out.write(text + "\n")
+        self._out.flush()
+
+    def _complain(self, text: str) -> None:
+        if not self._fresh:
+            self._out.write("\n")
+            self._out.flush()
+            self._fresh = True
+        self._errors.write(f"error: {text}\n")
+        self._errors.flush()
+
+    def reply(self, line: str, reply: Reply) -> None:
+        if reply.text:
+            self._say(reply.text)
+
+    def error(self, error: PkdbError, line: str) -> None:
+        self._complain(str(error))
+
+    def failed(self, line: str) -> None:
+        self._complain(f"the command `{line}` was refused")
+
+
+class JsonPrinter(Printer):
+    """For tools: one JSON object a line on standard output; `docs/plain.md` lists the members."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def _write(self, name: str, **members: Any) -> None:
+        self._out.write(json.dumps({"event": name, **members}, default=_plain, ensure_ascii=False) + "\n")
+        self._out.flush()
+
+    def event(self, event: Event) -> None:
+        match event:
+            case ProgramOutput(data=data, dropped=dropped):
+                self._write("output", text=self._decoder.decode(data), dropped=dropped)
+            case Stopped(snapshot=snapshot):
+                frame = snapshot.location
+                self._write(
+                    "stopped",
+                    reason=snapshot.reason.value,
+                    text=snapshot.reason_text,
+                    breakpoints=snapshot.breakpoints,
+                    file=frame.file,
+                    line=frame.line,
+                    function=frame.function,
+                    source=source_line(frame)[5:],
+                    thread=snapshot.focus.thread if snapshot.focus is not None else None,
+                    kernel=snapshot.kernel,
+                    frames=snapshot.frames,
+                    variables=snapshot.variables,
+                    threads=snapshot.threads,
+                    exception=snapshot.exception,
+                    returning=snapshot.return_text,
+                )
+            case WatchesChanged(watches=watches):
+                self._write("displays", displays=watches)
+            case LogPoint(breakpoint=number, text=text):
+                self._write("log", breakpoint=number, text=text)
+            case Exited(cause=cause):
+                self._write(
+                    "exited", text=cause.text, status=cause.status, signal=cause.signal, exception=cause.exception
+                )
+            case Notice(text=text, severity=severity):
+                self._write("notice", text=text, severity=severity.value)
+
+    def reply(self, line: str, reply: Reply) -> None:
+        self._write("reply", command=line, text=reply.text, value=reply.value)
+
+    def error(self, error: PkdbError, line: str) -> None:
+        self._write("error", command=line, title=error.title, hint=error.hint)
+
+    def failed(self, line: str) -> None:
+        self._write("refused", command=line)
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has no word for: arrays as lists, plain types as objects, anything else as its text."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    try:
+        return msgspec.to_builtins(value, enc_hook=_plain)
+    except (TypeError, NotImplementedError):
+        return str(value)

@@ -36,6 +36,10 @@ class Backend(ABC):
     def breakpoints_changed(self) -> None:
         """The table changed, on any thread, while the program may be running."""
 
+    def on_signal(self) -> None:
+        """The main thread's turn after `breakpoints_changed` on another thread; nothing to do by default."""
+        return
+
     @abstractmethod
     def arm(self, plan: Plan | None, frame: FrameType) -> None:
         """Prepare for the plan of the current thread, which goes on from `frame`; None is continue."""

@@ -89,6 +89,7 @@ class CodeInfo:
         self.function = is_function(code)
         self._lines: frozenset[int] | None = None
         self.breakpoints: dict[int, tuple[Breakpoint, ...]] = {}
+        self.trace: Callable[..., Any] | None = None  # the settrace backend's function for its frames
         self.again: dict[int, list[tuple[int, int]]] = {}
 
     def comes_back(self, line: int, offset: int) -> bool:
@@ -233,6 +234,11 @@ class BreakpointTable:
     def wants(self, file: str) -> bool:
         """Whether some breakpoint is meant for this file, or a function of a name not found yet."""
         return file in self._by_file or any(b.function and b.state == "pending" for b in self.all)
+
+    def in_loop(self, file: str, line: int) -> bool:
+        """Whether a def on that line may run more than once; True where the source is not known."""
+        source = self._sources.get(file)
+        return source is None or line in source.loop_lines
 
     def has_file(self, file: str) -> bool:
         """Whether some breakpoint lies in this file."""

@@ -52,6 +52,7 @@ class Debugger:
         self._pause = False
         self._reader = 0
         self._alone = False
+        self._wake_backend = False
         self._force_pause = False
         self.limits = Limits(self.main)
         self.previews = Previews(self.limits.within)
@@ -157,6 +158,8 @@ class Debugger:
     def _do_setBreakpoints(self, arguments: Json) -> Json:
         placements = self.table.replace(list(arguments.get("breakpoints") or []))
         self.backend.breakpoints_changed()
+        self._wake_backend = True
+        signal.pthread_kill(self.main, SIGNAL)
         if self.dispatch is not None:
             self.dispatch.changed_breakpoints()
         return {"placements": placements}
@@ -212,6 +215,9 @@ class Debugger:
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self.limits.on_signal()
+        if self._wake_backend and self.main not in self.tracer.quiet:
+            self._wake_backend = False
+            self.backend.on_signal()
         if not self._pause or frame is None or self.main in self.tracer.quiet:
             return
         force, self._force_pause = self._force_pause, False

@@ -129,6 +129,7 @@ class SourceFile:
         self.file = file
         self.codes = list(nested(root))
         self.spans: list[tuple[int, int]] = []
+        self.loop_lines: frozenset[int] = frozenset()
         self.lines = {id(code): code_lines(code) for code in self.codes}
         self._last = {id(code): self._end(code) for code in self.codes}
 
@@ -192,6 +193,15 @@ def statement_spans(tree: ast.AST) -> list[tuple[int, int]]:
     return spans
 
 
+def lines_in_loops(tree: ast.AST) -> frozenset[int]:
+    """Lines of statements inside for and while: a def there makes several functions."""
+    found: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.For | ast.While | ast.AsyncFor):
+            found.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return frozenset(found)
+
+
 def compile_file(file: str) -> SourceFile:
     """Compile from disk without running; raises OSError, SyntaxError or ValueError."""
     with open(file, "rb") as stream:
@@ -199,4 +209,5 @@ def compile_file(file: str) -> SourceFile:
     tree = ast.parse(text, file)
     source = SourceFile(file, compile(text, file, "exec", dont_inherit=True))
     source.spans = statement_spans(tree)
+    source.loop_lines = lines_in_loops(tree)
     return source

@@ -25,6 +25,7 @@ from pkdb_tui.engine.debuggee.wire import Connection, RequestError
 Json = dict[str, Any]
 STOP_COMMANDS = (*COMMANDS, "resume", "jump")
 PAUSE_GRACE = 0.3
+KERNEL_GRACE = 0.1  # a kernel over by then needs no native pause
 
 
 def _loop_runs() -> bool:
@@ -190,9 +191,13 @@ class Debugger:
     def _do_pause(self, arguments: Json) -> None:
         if self._stopped:
             return
-        if self.dispatch is not None and self.dispatch.in_kernel():
-            self.connection.event("inKernel", {"launch": self.dispatch.in_kernel()})
-            return
+        number = self.dispatch.in_kernel() if self.dispatch is not None else 0
+        deadline = time.monotonic() + KERNEL_GRACE
+        while number and self.dispatch.in_kernel() == number:
+            if time.monotonic() > deadline:
+                self.connection.event("inKernel", {"launch": number})
+                return
+            time.sleep(0.005)
         self._pause = True
         signal.pthread_kill(self.main, SIGNAL)
 

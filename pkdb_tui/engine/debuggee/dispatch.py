@@ -66,6 +66,14 @@ class Dispatch:
         for adapter in self._adapters:
             adapter.install(self.launch)
 
+    def add(self, adapter: Adapter) -> None:
+        """One framework more, found only now."""
+        self._adapters.append(adapter)
+        adapter.install(self.launch)
+
+    def tell(self, text: str) -> None:
+        self._connection.event("notice", {"text": text, "severity": "warning"})
+
     def uninstall(self) -> None:
         for adapter in self._adapters:
             adapter.uninstall()
@@ -77,7 +85,10 @@ class Dispatch:
         if file not in self._spans:
             try:
                 source = read_source(file)
-                found = [span for adapter in self._adapters for span in adapter.spans(file, source)]
+                found = []
+                for span in (span for adapter in self._adapters for span in adapter.spans(file, source)):
+                    if span not in found:
+                        found.append(span)
             except (OSError, SyntaxError, ValueError):
                 found = []
             self._spans[file] = found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import _thread
 import ast
-import asyncio
 import ctypes
 import io
 import sys
@@ -92,6 +91,9 @@ def _run_code(code: CodeType, frame: FrameType) -> Any:
 
 def run_coroutine(coroutine: Coroutine[Any, Any, Any]) -> Any:
     """Drive an awaited expression to its end, on the running loop when there is one."""
+    # Not at the top: the program may never use asyncio, and its import is felt at every start.
+    import asyncio
+
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:

@@ -106,6 +106,10 @@ def run(debugger: Debugger, config: Json, ready: Json) -> None:
     debugger.table.main_file = real_path(file)
     info = debugger.table.see(code)
     runtime, detail = describe()
+    if runtime == "installed":
+        from pkdb_tui.engine.debuggee.frameworks.pykokkos import PyKokkosAdapter
+
+        debugger.dispatch.add(PyKokkosAdapter(debugger.dispatch.tell))
     body = {**ready, "runtime": runtime, "runtimeDetail": detail, "file": debugger.table.main_file}
     debugger.connection.event("ready", body)
     debugger.wait_for_start()

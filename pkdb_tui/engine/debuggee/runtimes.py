@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import importlib
-import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 NAME = "pykokkos"
 EMBEDDED = "pkdb_tui.minikokkos"
 
 
-class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class _Alias:
     """Finds `pykokkos` (and its submodules) as the embedded runtime's own modules."""
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
@@ -24,7 +23,7 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         found = importlib.util.find_spec(real)
         if found is None:
             return None
-        return importlib.machinery.ModuleSpec(name, self, origin=found.origin)
+        return importlib.machinery.ModuleSpec(name, cast(Any, self), origin=found.origin)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         module = importlib.import_module(EMBEDDED + spec.name[len(NAME) :])

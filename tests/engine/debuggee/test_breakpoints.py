@@ -221,3 +221,88 @@ def test_describes_a_file_without_running_it(program: Program, tmp_path: Path) -
     assert body["python_lines"] == [1, 2, 5, 6, 9, 10, 11]
     assert body["kernels"] == []
     assert "Line 2 is not valid Python" in client.request("describeFile", file=str(tmp_path / "bad.py"))["error"]
+
+
+def test_no_hit_is_lost_while_tracing_rests(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "library.py").write_text("class Box:\n    size = 1\n\n    def grow(self):\n        self.size += 1\n")
+    client = program(
+        """
+        import importlib
+
+        def plain(x):
+            return x + 1
+
+        def outer():
+            def nested(x):
+                return x + 2
+            return nested
+
+        def numbers():
+            for i in range(3):
+                yield i
+
+        def busy():
+            for i in range(1000):
+                pass
+
+        busy()
+        total = [plain(i) for i in range(3)]
+        inner = outer()
+        busy()
+        total += [inner(i) for i in range(3)]
+        for n in numbers():
+            busy()
+        import library
+        box = library.Box()
+        box.grow()
+        importlib.reload(library)
+        library.Box().grow()
+        pick = [lambda v: v + 3][0]
+        pick(1)
+        try:
+            raise ValueError
+        except ValueError:
+            plain(9)
+        print(total)
+        """
+    )
+    lines = [4, 8, 13, 31]
+    library = {"file": str(tmp_path / "library.py"), "line": 5}
+    client.start(*(at(tmp_path, line) for line in lines), library)
+    seen = []
+    while True:
+        client.resume("continue")
+        message = client._next(lambda m: m.get("event") in ("stopped", "ending"))
+        client.seen = client.messages.index(message) + 1
+        if message["event"] == "ending":
+            break
+        seen.append(message["body"]["breakpoints"][0])
+    # The lambda's line is hit as it is made and as it is called.
+    assert seen == [1, 1, 1, 2, 2, 2, 3, 3, 3, 5, 5, 4, 4, 1]
+    assert client.finish() == 0
+    assert client.printed == "[1, 2, 3, 2, 3, 4]\n"
+
+
+def test_functions_with_breakpoints_look_and_raise_as_before(program: Program, tmp_path: Path) -> None:
+    client = program(
+        """
+        import inspect, traceback
+
+        def divide(a, b=0, *rest, **more):
+            try:
+                for i in range(3):
+                    if i == 2:
+                        return a / b
+            finally:
+                more["ran"] = True
+
+        try:
+            divide(1)
+        except ZeroDivisionError as error:
+            print(traceback.extract_tb(error.__traceback__)[-1].lineno, inspect.signature(divide))
+        print(inspect.getsource(divide).count("\\n"), divide.__code__.co_varnames, divide.__code__.co_firstlineno)
+        """
+    )
+    client.start(at(tmp_path, 8, ignore=100))
+    assert client.run_out() == 0
+    assert client.printed == "7 (a, b=0, *rest, **more)\n7 ('a', 'b', 'rest', 'more', 'i') 3\n"

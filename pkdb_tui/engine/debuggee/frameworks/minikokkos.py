@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.abc
-import importlib.machinery
 import importlib.util
 import os
 import sys
@@ -11,33 +9,11 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from pkdb_tui.engine.debuggee.frameworks.after_import import after_import
 from pkdb_tui.engine.debuggee.frameworks.base import Adapter
 
 Json = dict[str, Any]
 PACKAGE = "pkdb_tui.minikokkos"
-
-
-class _AfterImport(importlib.abc.MetaPathFinder):
-    """Calls back once the runtime's hook module has been imported by the program."""
-
-    def __init__(self, name: str, then: Callable[[ModuleType], None]) -> None:
-        self._name = name
-        self._then = then
-
-    def find_spec(self, name: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        if name != self._name:
-            return None
-        spec = importlib.machinery.PathFinder.find_spec(name, path)
-        if spec is None or spec.loader is None:
-            return None
-        execute = spec.loader.exec_module
-
-        def exec_module(module: ModuleType) -> None:
-            execute(module)
-            self._then(module)
-
-        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
-        return spec
 
 
 class MinikokkosAdapter(Adapter):
@@ -73,10 +49,7 @@ class MinikokkosAdapter(Adapter):
 
     def install(self, hook: Callable[[Adapter, Any], Any]) -> None:
         self._hook = hook
-        loaded = sys.modules.get(f"{PACKAGE}.debug")
-        if loaded is not None:
-            self._set(loaded)
-        sys.meta_path.insert(0, _AfterImport(f"{PACKAGE}.debug", self._set))
+        after_import(f"{PACKAGE}.debug", self._set)
 
     def _set(self, module: ModuleType) -> None:
         hook = self._hook

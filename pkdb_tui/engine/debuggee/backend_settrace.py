@@ -79,6 +79,7 @@ class SettraceBackend(Backend):
         """On the main thread, soon after `breakpoints_changed` on another one."""
         if self._active:
             self._trace()
+            self._rest(sys._getframe(1))
 
     def arm(self, plan: Plan | None, frame: FrameType) -> None:
         if not self._active:

@@ -7,6 +7,7 @@ import ctypes
 import os
 import platform
 import signal
+import sys
 from typing import Any
 
 from pkdb_tui.engine.debuggee import wire
@@ -42,6 +43,8 @@ def begin(config: Json) -> None:
     os.register_at_fork(
         before=debugger.before_fork, after_in_parent=debugger.after_fork, after_in_child=debugger.in_child
     )
+    if "PYTHONBREAKPOINT" not in os.environ:
+        sys.breakpointhook = debugger.breakpoint_called
     debugger.start()
     ready = {
         "pid": os.getpid(),

@@ -7,6 +7,8 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from queue import SimpleQueue
 from types import FrameType
 from typing import Any
@@ -53,6 +55,7 @@ class Debugger:
         self._pause = False
         self._reader = 0
         self._alone = False
+        self._interrupted = False
         self._wake_backend = False
         self._force_pause = False
         self.limits = Limits(self.main)
@@ -68,7 +71,7 @@ class Debugger:
     def wait_for_start(self) -> None:
         """Serve until the first `resume`, which starts the program."""
         while True:
-            request = self._mailbox.get()
+            request = self.wait(self._mailbox)
             if request["command"] == "resume":
                 self._stopped = False
                 self.connection.reply(request["id"], {})
@@ -274,7 +277,7 @@ class Debugger:
         ident = _thread.get_ident()
         self.tracer.quiet.add(ident)
         try:
-            with self._stop_lock:
+            with self._stop_lock, self._interrupts_kept():
                 places = frames.stack_of(frame)
                 body = self._stop_body(places, reason, breakpoints or [], text)
                 if has_returned:
@@ -287,6 +290,7 @@ class Debugger:
             self.backend.arm(plan, frame)
         finally:
             self.unquiet(ident, frame)
+            self._deliver_interrupt()
 
     def let_go(self, frame: FrameType) -> None:
         """Drop the current thread's plan: it runs on freely."""
@@ -297,7 +301,7 @@ class Debugger:
         """Stop with the stack of an exception that nothing caught; a resume ends the program."""
         ident = _thread.get_ident()
         self.tracer.quiet.add(ident)
-        with self._stop_lock:
+        with self._stop_lock, self._interrupts_kept():
             places = frames.stack_of_traceback(error.__traceback__)
             stop = {**self._stop_body(places, "exception", [], ""), "exception": body, "postMortem": True}
             self._interact(places, stop, None)
@@ -330,7 +334,7 @@ class Debugger:
         self._announce_launches()
         self.connection.event("stopped", body)
         while True:
-            request = self._mailbox.get()
+            request = self.wait(self._mailbox)
             number, command, arguments = request["id"], request["command"], request.get("arguments") or {}
             try:
                 if command == "resume":
@@ -373,6 +377,51 @@ class Debugger:
         """Tell that the program is about to end, with the last of the launch log."""
         self._announce_launches()
         self.connection.event("ending", body)
+
+    def wait(self, queue: SimpleQueue[Any]) -> Any:
+        """Wait on the program's thread; an interrupt typed meanwhile is kept for when the program goes on."""
+        while True:
+            try:
+                return queue.get()
+            except KeyboardInterrupt:
+                self._interrupted = True
+            except Exception as error:  # noqa: BLE001 - a signal handler of the program's raised into this wait
+                text = f"A signal handler raised {type(error).__name__} while the program was stopped; it was dropped."
+                self.connection.event("notice", {"text": text, "severity": "warning"})
+
+    @contextmanager
+    def _interrupts_kept(self) -> Iterator[None]:
+        """While the main thread is stopped, an interrupt typed at the terminal is remembered, not raised."""
+
+        def remember(number: int, frame: FrameType | None) -> None:
+            self._interrupted = True
+
+        usual = _thread.get_ident() == self.main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if usual:
+            signal.signal(signal.SIGINT, remember)
+        try:
+            yield
+        finally:
+            if usual:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _deliver_interrupt(self) -> None:
+        """Interrupt the program a moment after it went on, as if it were typed now."""
+        if not self._interrupted or _thread.get_ident() != self.main:
+            return
+        self._interrupted = False
+
+        def later() -> None:
+            time.sleep(0.005)
+            signal.pthread_kill(self.main, signal.SIGINT)
+
+        _thread.start_new_thread(later, ())
+
+    def breakpoint_called(self, *arguments: Any, **names: Any) -> None:
+        """The program's own `breakpoint()`: stops at that line."""
+        frame = sys._getframe(1)
+        if _thread.get_ident() not in self.tracer.quiet:
+            self.stop(frame, reason="breakpoint")
 
     def _announce_launches(self) -> None:
         if self.dispatch is not None and self.dispatch.changed:

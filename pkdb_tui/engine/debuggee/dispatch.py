@@ -209,7 +209,7 @@ class Dispatch:
         outcome = _Outcome()
         try:
             self._connection.event("launchReady", self._ready_body(adapter, launch, build, ready, entry))
-            ready.answers.get()
+            self.debugger.wait(ready.answers)
             self._running = ready.number
             begun = time.perf_counter()
             try:
@@ -221,7 +221,7 @@ class Dispatch:
             record.add(seconds, "debug")
             ended = {"launch": ready.number, "seconds": seconds, "error": outcome.text}
             self._connection.event("launchEnded", ended)
-            outcome.then = ready.answers.get()
+            outcome.then = self.debugger.wait(ready.answers)
             return outcome
         finally:
             self._ready = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -261,3 +263,55 @@ if __name__ == "__main__":
     client.until_printed("waiting")
     assert where(pause(client))[0] == "<module>"
     assert client.run_out() == 0
+
+
+def test_the_programs_own_breakpoint_call_stops_there(program: Program) -> None:
+    client = program("def f():\n    breakpoint()\n    return 1\n\nprint(f())\n")
+    client.start()
+    stop = client.go("continue")
+    assert (stop["reason"], stop["breakpoints"], where(stop)) == ("breakpoint", [], ("f", 2))
+    assert client.line("next") == 3
+    assert client.run_out() == 0
+
+
+def test_an_interrupt_typed_while_stopped_arrives_when_the_program_goes_on(program: Program, tmp_path: Path) -> None:
+    client = program(
+        """
+        import time
+        try:
+            print("up", flush=True)
+            time.sleep(30)
+        except KeyboardInterrupt:
+            print("interrupted")
+        """
+    )
+    client.start({"file": str(tmp_path / "program.py"), "line": 4})
+    client.go("continue")
+    os.kill(client.process.pid, signal.SIGINT)
+    assert client.text("1 + 1") == "2"
+    assert client.run_out() == 0
+    assert client.printed == "up\ninterrupted\n"
+
+
+def test_clearing_all_breakpoints_while_running_and_setting_one_again(program: Program, tmp_path: Path) -> None:
+    client = program(
+        """
+        def spin():
+            n = 0
+            while True:
+                n += 1
+
+        print("up", flush=True)
+        spin()
+        """
+    )
+    file = str(tmp_path / "program.py")
+    client.start({"file": file, "line": 4, "condition": "n < 0"})
+    client.resume("continue")
+    client.until_printed("up")
+    client.set_breakpoints()
+    for _ in range(3):
+        client.set_breakpoints({"file": file, "line": 4})
+        assert where(client.event("stopped")) == ("spin", 4)
+        client.set_breakpoints()
+        client.resume("continue")

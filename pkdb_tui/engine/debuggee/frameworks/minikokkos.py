@@ -11,6 +11,7 @@ from typing import Any
 
 from pkdb_tui.engine.debuggee.frameworks.after_import import after_import
 from pkdb_tui.engine.debuggee.frameworks.base import Adapter
+from pkdb_tui.engine.debuggee.sources import read_source
 
 Json = dict[str, Any]
 PACKAGE = "pkdb_tui.minikokkos"
@@ -33,6 +34,13 @@ class MinikokkosAdapter(Adapter):
             {"name": span.name, "firstLine": span.first_line, "lastLine": span.last_line, "lines": list(span.lines)}
             for span in self._spans(source, file)
         ]
+
+    def spans_of_file(self, file: str) -> list[Json]:
+        """Spans of a file on disk; none where it can't be read."""
+        try:
+            return self.spans(file, read_source(file))
+        except (OSError, SyntaxError, ValueError):
+            return []
 
     @staticmethod
     def _load_spans() -> Callable[..., Any]:

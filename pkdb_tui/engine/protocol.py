@@ -25,14 +25,17 @@ marked (stop) need the program's stopped thread and are refused elsewhere with a
 | settings       | stepIntoKernel, bounds, catchFaults, justMyCode: bool | {}                                     |
 | interruptEvaluation | -                                               | {}; the evaluation answers with an error |
 | launchGo       | launch                                               | {}: runs the kernel just made ready     |
-| launchDone     | launch, then: continue | stop                         | {}: answer to `launchEnded`             |
+| launchDone     | launch, then: continue, stop or run                  | {}: answer to `launchEnded`             |
 | launches       | -                                                    | launches: [LaunchBody]                  |
 | terminate      | -                                                    | no reply; the process group ends itself |
 
 The first `resume` after `ready` starts the program, whatever its verb: it stops before the first line (reason start).
 While a debug kernel runs or is stopped (after `launchReady`, until `launchDone`), variables, evaluate, readSlice and
 complete are served too, about the dispatching Python frames, in a thread of the debuggee's own.
-`launchDone` with `then: stop` stops at the dispatching line, the launch being over (reason step).
+`launchDone` with `then: stop` stops at the dispatching line, the launch being over (reason step); with `continue` a
+next or step that was under way before the launch goes on; with `run` it is dropped (the person said continue there).
+A pause that finds a release kernel running waits 0.1 s for its end before it answers `inKernel`.
+The program's own `breakpoint()` stops with reason breakpoint and no ids.
 
 | event          | body                                                                                          |
 |----------------|-----------------------------------------------------------------------------------------------|

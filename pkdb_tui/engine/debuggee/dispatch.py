@@ -194,7 +194,7 @@ class Dispatch:
                 quiet.discard(ident)
         if outcome.then == "stop":
             self.debugger.stop(caller, reason=STEP, returned=outcome.result, has_returned=outcome.result is not None)
-        elif entry:
+        elif entry or outcome.then == "run":
             # The kernel used the step up: what comes next is the person's next wish, not the caller's next line.
             self.debugger.let_go(caller)
         if outcome.error is not None:

@@ -185,3 +185,45 @@ def test_a_build_that_fails_stops_at_the_line_and_raises_into_the_program(progra
     assert stop["text"] == "line 3 doesn't compile"
     assert client.run_out() == 0
     assert client.printed == "raised: line 3 doesn't compile\n"
+
+
+def test_a_pause_in_a_long_release_kernel_is_answered_by_the_reader(program: Program, tmp_path: Path) -> None:
+    import textwrap
+
+    (tmp_path / "framework.py").write_text(textwrap.dedent(FRAMEWORK).lstrip("\n"))
+    client = program(
+        """
+        import time
+        import framework
+
+        def waits(seconds):
+            time.sleep(seconds)
+
+        framework.parallel_for("waits", (4, 5), waits, seconds=1.5)
+        print("after")
+        """
+    )
+    client.start()
+    client.resume("continue")
+    client.until_printed("release")
+    client.post("pause")
+    assert client.event("inKernel") == {"launch": 1}
+    assert client.finish() == 0
+    assert client.printed == "release\nafter\n"
+
+
+def test_a_next_is_dropped_when_the_person_continued_in_the_kernel(dispatching: Client, tmp_path: Path) -> None:
+    file = str(tmp_path / "program.py")
+    dispatching.start({"file": file, "line": 16, "temporary": True}, {"file": file, "line": 6, "condition": "False"})
+    dispatching.go("continue")
+    for then, stops in (("continue", True), ("run", False)):
+        dispatching.resume("next")
+        ready = dispatching.event("launchReady")
+        dispatching.request("launchGo", launch=ready["launch"])
+        dispatching.event("launchEnded")
+        dispatching.request("launchDone", launch=ready["launch"], then=then)
+        if stops:
+            assert where(dispatching.event("stopped")) == ("main", 15)
+            assert dispatching.line("next") == 16
+        else:
+            assert dispatching.event("launchReady")["kernel"] == "scale"

@@ -55,7 +55,6 @@ class Dispatch:
         self._connection = connection
         self._adapters = adapters
         self._log = LaunchLog()
-        self._wanted: dict[tuple[str, str], bool] = {}
         self._ready: _Ready | None = None
         self._running = 0
         self._count = 0
@@ -95,7 +94,7 @@ class Dispatch:
         return self._spans[file]
 
     def changed_breakpoints(self) -> None:
-        self._wanted = {}
+        self._log.forget_wanted()
 
     @property
     def changed(self) -> bool:
@@ -140,11 +139,9 @@ class Dispatch:
         plan = self.debugger.tracer.plans.get(ident)
         entry = plan is not None and plan.kind == STEP and self.debugger.settings["stepIntoKernel"]
         if launch.space != "Debug" and ident not in self.debugger.tracer.quiet:
-            key = (launch.kernel.file, launch.kernel.name)
-            wanted = self._wanted.get(key)
-            if wanted is None:
-                wanted = self._wanted[key] = bool(self._concerned(launch))
-            if wanted or entry or self.debugger.settings["catchFaults"]:
+            if record.wanted is None:
+                record.wanted = bool(self._concerned(launch))
+            if record.wanted or entry or self.debugger.settings["catchFaults"]:
                 return self._debug(adapter, launch, caller, record, bool(entry))
         self._running = self._count
         begun = time.perf_counter()

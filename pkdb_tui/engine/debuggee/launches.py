@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from pkdb_tui.engine.debuggee.sources import real_path
@@ -26,9 +26,11 @@ def argument_bodies(arguments: Any) -> list[Json]:
 class LaunchRecord:
     """Counts and times of one kernel at one call line."""
 
-    def __init__(self, launch: Any, file: str, line: int) -> None:
+    def __init__(self, launch: Any, code: CodeType, line: int) -> None:
+        self.code = code  # kept, so that its id stays its own
+        self.wanted: bool | None = None  # whether a breakpoint concerns the kernel; None when not looked up
         self.kernel = launch.kernel.name
-        self.file = real_path(file)
+        self.file = real_path(code.co_filename)
         self.line = line
         self.pattern = launch.pattern
         self.policy = launch.policy
@@ -99,11 +101,17 @@ class LaunchLog:
 
     def note(self, launch: Any, caller: FrameType) -> LaunchRecord:
         """The record of this kernel at the caller's line."""
-        key = (caller.f_code, caller.f_lineno, launch.kernel.name, launch.space)
+        code = caller.f_code
+        key = (id(code), caller.f_lineno, launch.kernel.name, launch.space)
         record = self._records.get(key)
         if record is None:
-            record = self._records[key] = LaunchRecord(launch, caller.f_code.co_filename, caller.f_lineno)
+            record = self._records[key] = LaunchRecord(launch, code, caller.f_lineno)
         return record
+
+    def forget_wanted(self) -> None:
+        """The breakpoints changed."""
+        for record in list(self._records.values()):
+            record.wanted = None
 
     @property
     def changed(self) -> bool:

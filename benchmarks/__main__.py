@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import kernels, loops, machine, screens
+from benchmarks import crowd, kernels, loops, machine, screens
 from benchmarks.rivals import Workplace, install_rivals, throw_away
 from benchmarks.table import Row, markdown
 
@@ -21,6 +21,7 @@ MEASUREMENTS: dict[str, Measurement] = {
     "loop": loops.loop,
     "stop": kernels.stops,
     "condition": kernels.conditions,
+    "crowd": crowd.crowd,
     "flood": loops.flood,
 }
 

@@ -1,0 +1,50 @@
+"""The full-screen program with 100,000 kernel threads added to what each stop shows; all else is as it is.
+
+No machine at hand runs that many kernel threads, so only the thread list of the snapshots is made here: it goes
+through the same events, panes and drawing as a real one, and is another one at each stop.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from pkdb_tui.cli import main
+from pkdb_tui.engine import session as sessions
+from pkdb_tui.engine.api import Event, Focus, SnapshotChanged, Stopped, StopSnapshot, ThreadRange, ThreadState
+
+THREADS, RUN = 100_000, 16
+STATES = (ThreadState.BREAKPOINT, ThreadState.RUNNING, ThreadState.BREAKPOINT, ThreadState.DIVERGED)
+
+
+def crowded(snapshot: StopSnapshot) -> StopSnapshot:
+    """The snapshot with runs of 16 threads in changing states, and the focus somewhere among them."""
+    turn = snapshot.generation
+    ranges = tuple(
+        ThreadRange(
+            first=first,
+            last=min(first + RUN, THREADS) - 1,
+            state=STATES[(first // RUN + turn) % len(STATES)],
+            file=snapshot.location.file,
+            line=snapshot.location.line,
+        )
+        for first in range(0, THREADS, RUN)
+    )
+    focus = Focus(thread=turn * 997 % THREADS, threads=THREADS, text=f"thread {turn * 997 % THREADS} of {THREADS}")
+    return msgspec.structs.replace(snapshot, threads=ranges, focus=focus)
+
+
+class CrowdedSession(sessions.Session):
+    def __init__(self, options: Any, listener: Any) -> None:
+        def tell(event: Event) -> None:
+            if isinstance(event, (Stopped, SnapshotChanged)):
+                event = type(event)(snapshot=crowded(event.snapshot))
+            listener(event)
+
+        super().__init__(options, tell)
+
+
+if __name__ == "__main__":
+    sessions.Session = CrowdedSession  # type: ignore[misc]
+    raise SystemExit(main())

@@ -9,8 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-
-from pkdb_tui.cli import main
 from pkdb_tui.engine import session as sessions
 from pkdb_tui.engine.api import Event, Focus, SnapshotChanged, Stopped, StopSnapshot, ThreadRange, ThreadState
 
@@ -46,5 +44,7 @@ class CrowdedSession(sessions.Session):
 
 
 if __name__ == "__main__":
-    sessions.Session = CrowdedSession  # type: ignore[misc]
+    setattr(sessions, "Session", CrowdedSession)  # noqa: B010 - replaces the class for whoever imports it from here on
+    from pkdb_tui.cli import main
+
     raise SystemExit(main())

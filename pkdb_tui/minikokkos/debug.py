@@ -11,16 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-
-@dataclass(frozen=True)
-class KernelSource:
-    """A workunit or kernel function: `lines` are those that have code in a debug build; all bounds inclusive."""
-
-    name: str
-    file: str
-    first_line: int
-    last_line: int
-    lines: tuple[int, ...]
+from pkdb_tui.minikokkos.spans import KernelSource as KernelSource
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,172 @@
+"""Arguments of a launch: their C++ types, whether they fit, and how they are handed over."""
+
+from __future__ import annotations
+
+import ast
+import ctypes
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pkdb_tui.minikokkos import cpp_types as types
+from pkdb_tui.minikokkos.cpp_types import NUMPY, PACK, SIZES, CType
+from pkdb_tui.minikokkos.errors import ArgumentError
+from pkdb_tui.minikokkos.policies import ExecutionPolicy
+from pkdb_tui.minikokkos.program import Definition, annotations, roles
+
+_CODES = {
+    bool: "bool", int: "int32_t", float: "double", complex: "std::complex<double>",
+}  # fmt: skip
+
+
+def signature(given: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What the arguments' C++ types depend on, quickly."""
+    parts: list[Any] = []
+    for value in given.values():
+        if isinstance(value, np.ndarray):
+            flags = value.flags
+            parts.append((value.dtype, value.ndim, flags.c_contiguous, flags.aligned))
+        elif type(value) is int and not -(2**31) <= value < 2**31:
+            parts.append("long")
+        else:
+            parts.append(type(value))
+    return tuple(parts)
+
+
+class Layout:
+    """The types and the packing of one signature's arguments. Raises ArgumentError."""
+
+    def __init__(self, kernel: Definition, pattern: str, policy: ExecutionPolicy, given: Mapping[str, Any]) -> None:
+        self._kernel = kernel
+        self._order = roles(kernel, pattern, policy.kind, policy.rank).arguments
+        self._check_names(given)
+        wanted = annotations(kernel)
+        self.types = {name: self._type(name, wanted.get(name), given[name]) for name in self._order}
+        self.dense = tuple(name for name, kind in self.types.items() if kind.is_view and given[name].flags.c_contiguous)
+        self._written = _written(kernel.node)
+        self._index = next(iter(roles(kernel, pattern, policy.kind, policy.rank).indices.values()))
+        self._format = struct.Struct("<qqq" + "q" * len(policy.words) + "".join(map(_code, self.types.values())))
+        self._buffer = ctypes.c_char * self._format.size
+        self._strided = [n for n in self._order if self.types[n].is_view and n not in self.dense]
+        for name in self._strided:
+            self._check_strides(name, given[name])
+
+    def pack(self, serial: bool, words: tuple[int, ...], given: Mapping[str, Any]) -> Any:
+        """The words that `pk_launch` reads."""
+        values: list[Any] = [0, 0, 1 if serial else 0, *words]
+        for name, kind in self.types.items():
+            value = given[name]
+            if kind.rank:
+                if not value.flags.writeable and name in self._written:
+                    raise ArgumentError(f"{self._kernel.name} writes to {name}, but that array is read-only.")
+                values.append(value.__array_interface__["data"][0])
+                values += value.shape
+                values += value.strides
+            elif kind.is_complex:
+                values += (value.real, value.imag)
+            else:
+                values.append(value)
+        for name in self._strided:
+            self._check_strides(name, given[name])
+        if self._index.name == "int32_t" and max(words) > 2**31 - 1:
+            raise ArgumentError(f"{self._kernel.name} has int32 indices, {max(words)} is beyond them: use pk.int64.")
+        buffer = self._buffer()
+        try:
+            self._format.pack_into(buffer, 0, *values)
+        except struct.error:
+            self._explain(given)
+            raise
+        return buffer
+
+    def _explain(self, given: Mapping[str, Any]) -> None:
+        """Name the scalar that doesn't fit."""
+        for name, kind in self.types.items():
+            if kind.rank == 0 and not kind.is_complex:
+                try:
+                    struct.pack(PACK[kind.name], given[name])
+                except struct.error as error:
+                    raise ArgumentError(
+                        f"{self._kernel.name}: {name} is {given[name]!r}, which does not fit {kind.name.removesuffix('_t')}."
+                    ) from error
+
+    def _check_names(self, given: Mapping[str, Any]) -> None:
+        missing = [name for name in self._order if name not in given]
+        unknown = [name for name in given if name not in self._order]
+        if missing or unknown:
+            parts = [f"it needs {', '.join(missing)}"] if missing else []
+            parts += [f"it has no parameter {', '.join(unknown)}"] if unknown else []
+            raise ArgumentError(f"The arguments don't fit {self._kernel.name}: {'; '.join(parts)}.")
+
+    def _check_strides(self, name: str, value: Any) -> None:
+        if any(stride % value.itemsize for stride in value.strides):
+            raise ArgumentError(
+                f"{self._kernel.name}: {name} has strides {value.strides} bytes, which are no multiples of its "
+                f"element's {value.itemsize} bytes: pass a copy, {name}.copy()."
+            )
+
+    def _type(self, name: str, wanted: CType | None, value: Any) -> CType:
+        if isinstance(value, np.ndarray):
+            return self._view(name, wanted, value)
+        if wanted is not None and wanted.is_view:
+            raise ArgumentError(
+                f"{self._kernel.name}: {name} is annotated as a view of {wanted.rank} dimensions, "
+                f"{type(value).__name__} {value!r} is given."
+            )
+        return self._scalar(name, wanted, value)
+
+    def _view(self, name: str, wanted: CType | None, value: Any) -> CType:
+        start = f"{self._kernel.name}: {name} is"
+        element = NUMPY.get(value.dtype.char) if value.dtype.isnative else None
+        if element is None:
+            raise ArgumentError(f"{start} an array of {value.dtype}, which kernels can't use.")
+        if not 1 <= value.ndim <= 8:
+            raise ArgumentError(f"{start} an array of {value.ndim} dimensions: views have 1 to 8.")
+        if not value.flags.aligned:
+            raise ArgumentError(f"{start} not aligned to its elements: pass a copy, {name}.copy().")
+        found = CType(element, value.ndim)
+        if wanted is not None and wanted.text != found.text:
+            wish = f"View{wanted.rank}D of {_spoken(wanted)}" if wanted.is_view else f"a number, {_spoken(wanted)}"
+            raise ArgumentError(
+                f"{start} annotated as {wish}, an array of {value.dtype} with {value.ndim} dimensions is given."
+            )
+        return found
+
+    def _scalar(self, name: str, wanted: CType | None, value: Any) -> CType:
+        code = NUMPY.get(value.dtype.char) if isinstance(value, np.generic) else _CODES.get(type(value))
+        if code is None:
+            raise ArgumentError(
+                f"{self._kernel.name}: {name} is a {type(value).__name__}; arguments are numbers and numpy arrays."
+            )
+        if wanted is None:
+            wide = type(value) is int and not -(2**31) <= value < 2**31
+            return CType("int64_t" if wide else code)
+        if wanted.is_integer and not CType(code).is_integer:
+            raise ArgumentError(f"{self._kernel.name}: {name} is annotated as {_spoken(wanted)}, {value!r} is given.")
+        return wanted
+
+
+def _spoken(kind: CType) -> str:
+    return {"double": "float64", "float": "float32"}.get(kind.name, kind.name.removesuffix("_t"))
+
+
+def _code(kind: CType) -> str:
+    return "Q" + "q" * (2 * kind.rank) if kind.rank else PACK[kind.name]
+
+
+def _written(node: ast.FunctionDef) -> frozenset[str]:
+    """Names whose elements the kernel assigns or changes atomically."""
+    found = set()
+    for child in ast.walk(node):
+        if isinstance(child, ast.Subscript) and isinstance(child.ctx, ast.Store):
+            base: ast.expr = child
+            while isinstance(base, ast.Subscript):
+                base = base.value
+            found.add(types.last_name(base))
+        elif isinstance(child, ast.Call) and types.last_name(child.func).startswith("atomic_") and child.args:
+            found.add(types.last_name(child.args[0]))
+    return frozenset(found)
+
+
+__all__ = ["SIZES", "Layout", "signature"]

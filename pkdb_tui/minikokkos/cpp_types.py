@@ -1,0 +1,134 @@
+"""C++ types of kernels: from annotations, from numpy, and how they combine."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+SCALARS = {
+    "bool": "bool",
+    "int": "int32_t",
+    "float": "double",
+    "double": "double",
+    "real": "double",
+    "int8": "int8_t",
+    "int16": "int16_t",
+    "int32": "int32_t",
+    "int64": "int64_t",
+    "uint8": "uint8_t",
+    "uint16": "uint16_t",
+    "uint32": "uint32_t",
+    "uint64": "uint64_t",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "std::complex<float>",
+    "complex128": "std::complex<double>",
+}
+VIEW_ELEMENTS = {**SCALARS, "float": "float"}  # in PyKokkos `pk.float` is single precision, Python's `float` double
+NUMPY = {
+    "?": "bool", "b": "int8_t", "B": "uint8_t", "h": "int16_t", "H": "uint16_t", "i": "int32_t", "I": "uint32_t",
+    "l": "int64_t", "L": "uint64_t", "q": "int64_t", "Q": "uint64_t", "f": "float", "d": "double",
+    "F": "std::complex<float>", "D": "std::complex<double>",
+}  # fmt: skip
+SIZES = {
+    "bool": 1, "int8_t": 1, "uint8_t": 1, "int16_t": 2, "uint16_t": 2, "int32_t": 4, "uint32_t": 4, "int64_t": 8,
+    "uint64_t": 8, "float": 4, "double": 8, "std::complex<float>": 8, "std::complex<double>": 16,
+}  # fmt: skip
+PACK = {
+    "bool": "?7x", "int8_t": "b7x", "uint8_t": "B7x", "int16_t": "h6x", "uint16_t": "H6x", "int32_t": "i4x",
+    "uint32_t": "I4x", "int64_t": "q", "uint64_t": "Q", "float": "f4x", "double": "d",
+    "std::complex<float>": "ff", "std::complex<double>": "dd",
+}  # fmt: skip
+_ORDER = ("bool", "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t")
+
+
+@dataclass(frozen=True)
+class CType:
+    """A scalar (`rank` 0), a view of `rank` dimensions, or one of `team`, `void`."""
+
+    name: str
+    rank: int = 0
+    reduction: str = ""  # sum | min | max for an accumulator
+
+    @property
+    def is_view(self) -> bool:
+        return self.rank > 0
+
+    @property
+    def is_float(self) -> bool:
+        return self.name in ("float", "double")
+
+    @property
+    def is_complex(self) -> bool:
+        return self.name.startswith("std::complex")
+
+    @property
+    def is_integer(self) -> bool:
+        return self.name in _ORDER
+
+    @property
+    def text(self) -> str:
+        if self.rank:
+            return f"pk::View<{self.name}, {self.rank}>"
+        return "pk::Team" if self.name == "team" else self.name
+
+
+INT = CType("int32_t")
+LONG = CType("int64_t")
+DOUBLE = CType("double")
+BOOL = CType("bool")
+VOID = CType("void")
+TEAM = CType("team")
+
+
+def promote(left: CType, right: CType) -> CType:
+    """The type C++ gives an arithmetic expression of both."""
+    for name in ("std::complex<double>", "std::complex<float>", "double", "float"):
+        if name in (left.name, right.name):
+            return CType(name)
+    names = [name if _ORDER.index(name) > _ORDER.index("int32_t") else "int32_t" for name in (left.name, right.name)]
+    return CType(max(names, key=_ORDER.index))
+
+
+def last_name(node: ast.expr) -> str:
+    """`double` of `pk.double` or `double`; empty for anything else."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def from_annotation(node: ast.expr | None) -> CType | None:
+    """The type an annotation asks for; None without one. Raises ValueError naming what is not known."""
+    if node is None:
+        return None
+    if isinstance(node, ast.Constant) and node.value is None:
+        return VOID
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return from_annotation(ast.parse(node.value, mode="eval").body)
+    if isinstance(node, ast.Subscript):
+        return _subscripted(last_name(node.value), node.slice)
+    name = last_name(node)
+    if name == "TeamMember":
+        return TEAM
+    if name == "Acc":
+        return CType("double", reduction="sum")
+    # `pk.float` is a C float, Python's own `float` a double.
+    known = VIEW_ELEMENTS if isinstance(node, ast.Attribute) else SCALARS
+    if name in known:
+        return CType(known[name])
+    raise ValueError(f"the type {ast.unparse(node)} is not known")
+
+
+def _subscripted(name: str, element: ast.expr) -> CType:
+    reductions = {"Acc": "sum", "Sum": "sum", "Min": "min", "Max": "max"}
+    known = VIEW_ELEMENTS if isinstance(element, ast.Attribute) else SCALARS
+    inner = last_name(element)
+    if inner not in known:
+        raise ValueError(f"the element type {ast.unparse(element)} is not known")
+    if name in reductions:
+        return CType(known[inner], reduction=reductions[name])
+    for prefix in ("View", "ScratchView"):
+        digits = name.removeprefix(prefix).removesuffix("D")
+        if name.startswith(prefix) and digits.isdigit() and 1 <= int(digits) <= 8:
+            return CType(known[inner], int(digits))
+    raise ValueError(f"the type {name}[{ast.unparse(element)}] is not known")

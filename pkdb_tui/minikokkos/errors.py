@@ -1,0 +1,35 @@
+"""What the embedded runtime refuses, with the file, the line and a caret."""
+
+from __future__ import annotations
+
+import linecache
+
+
+class MinikokkosError(Exception):
+    """Base of this runtime's errors."""
+
+
+class CompileError(MinikokkosError):
+    """A kernel that can't be translated or compiled; `str` shows the Python line and a caret under the construct."""
+
+    def __init__(self, message: str, file: str = "", line: int = 0, column: int = -1) -> None:
+        self.message = message
+        self.file = file
+        self.line = line
+        self.column = column
+        super().__init__(self._text())
+
+    def _text(self) -> str:
+        if not self.line:
+            return self.message
+        text = f"{self.file}:{self.line}: {self.message}"
+        source = linecache.getline(self.file, self.line).rstrip("\n")
+        if source:
+            text += f"\n    {source.strip()}"
+            if self.column >= 0:
+                text += "\n    " + " " * max(self.column - (len(source) - len(source.lstrip())), 0) + "^"
+        return text
+
+
+class ArgumentError(MinikokkosError, TypeError):
+    """A launch whose arguments don't fit the kernel."""

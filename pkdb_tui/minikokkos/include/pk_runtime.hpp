@@ -1,0 +1,366 @@
+// What generated kernels need: views, atomics, teams, reductions over threads. Kept small, as it is compiled every time.
+#pragma once
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#ifdef PK_COMPLEX
+#include <complex>
+#endif
+#include <omp.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+extern "C" {
+struct pk_team_table { int size; int tid[1024]; };
+extern pk_team_table pk_team;
+extern char pk_message[512];
+extern std::atomic<int> pk_failed;
+void pk_bounds_fault(const char* message);
+}
+
+namespace pk {
+
+inline int64_t pk_bad_index(const char* label, int dim, int64_t index, int64_t extent) {
+    char text[256];
+    std::snprintf(text, sizeof text, "%s index %lld in dimension %d, extent %lld", label, (long long)index, dim,
+                  (long long)extent);
+    pk_bounds_fault(text);
+    return -1;
+}
+
+// Where an access out of bounds lands, so that the rest of the kernel can run.
+template <class T> inline T& pk_nowhere() {
+    static thread_local T pk_dummy;
+    pk_dummy = T();
+    return pk_dummy;
+}
+
+template <class T, int R> struct View {
+    T* data;
+    int64_t extent[R];
+    int64_t stride[R];
+    const char* label;
+
+    template <class... I> inline T& operator()(I... index) const {
+        const int64_t at[] = {int64_t(index)...};
+        int64_t offset = 0;
+        for (int d = 0; d < R; ++d) {
+#ifdef PK_BOUNDS
+            if (at[d] < 0 || at[d] >= extent[d]) {
+                pk_bad_index(label, d, at[d], extent[d]);
+                return pk_nowhere<T>();
+            }
+#endif
+            offset += at[d] * stride[d];
+        }
+        return data[offset];
+    }
+
+    // The view with dimension D fixed at an index.
+    template <int D> inline View<T, (R > 1 ? R - 1 : 1)> drop(int64_t index) const {
+        View<T, (R > 1 ? R - 1 : 1)> part;
+        part.label = label;
+#ifdef PK_BOUNDS
+        if (index < 0 || index >= extent[D]) {
+            pk_bad_index(label, D, index, extent[D]);
+            index = 0;
+        }
+#endif
+        part.data = data + index * stride[D];
+        for (int d = 0, e = 0; d < R; ++d)
+            if (d != D) { part.extent[e] = extent[d]; part.stride[e] = stride[d]; ++e; }
+        return part;
+    }
+
+    // Dimension D restricted to [begin, end) in steps; a negative bound counts from the end, one beyond it is cut.
+    template <int D> inline View<T, R> slice(int64_t begin, int64_t end, int64_t step) const {
+        View<T, R> part = *this;
+        if (begin < 0) begin += extent[D];
+        if (end < 0) end += extent[D];
+        begin = begin < 0 ? 0 : begin > extent[D] ? extent[D] : begin;
+        end = end < begin ? begin : end > extent[D] ? extent[D] : end;
+        part.data = data + begin * stride[D];
+        part.extent[D] = (end - begin + step - 1) / step;
+        part.stride[D] = stride[D] * step;
+        return part;
+    }
+
+    inline int64_t size() const { int64_t n = 1; for (int d = 0; d < R; ++d) n *= extent[d]; return n; }
+};
+
+// The same, its last dimension known to be contiguous: optimised builds only.
+template <class T, int R> struct Dense : View<T, R> {
+    template <class... I> inline T& operator()(I... index) const {
+        const int64_t at[] = {int64_t(index)...};
+        int64_t offset = at[R - 1];
+        for (int d = 0; d < R - 1; ++d) offset += at[d] * this->stride[d];
+        return this->data[offset];
+    }
+};
+
+template <class T, int R> inline View<T, R> view_from(const int64_t*& a, const char* label) {
+    View<T, R> v;
+    v.data = reinterpret_cast<T*>(*a++);
+    for (int d = 0; d < R; ++d) v.extent[d] = *a++;
+    for (int d = 0; d < R; ++d) v.stride[d] = *a++ / int64_t(sizeof(T));
+    v.label = label;
+    return v;
+}
+
+template <class T> inline T scalar_from(const int64_t*& a) {
+    T value;
+    std::memcpy(&value, a, sizeof(T));
+    a += (sizeof(T) + 7) / 8;
+    return value;
+}
+
+template <class A, class B> inline auto min(A a, B b) -> decltype(a + b) { return b < a ? b : a; }
+template <class A, class B> inline auto max(A a, B b) -> decltype(a + b) { return a < b ? b : a; }
+template <class T> inline T abs(T a) { return a < T(0) ? -a : a; }
+
+template <class T, class F> inline T atomic_update(T* place, F change) {
+    T old, now;
+    __atomic_load(place, &old, __ATOMIC_RELAXED);
+    do { now = change(old); } while (!__atomic_compare_exchange(place, &old, &now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return old;
+}
+template <class T> inline T atomic_fetch_add(T* p, T v) { return atomic_update(p, [v](T o) { return T(o + v); }); }
+template <class T> inline T atomic_fetch_sub(T* p, T v) { return atomic_update(p, [v](T o) { return T(o - v); }); }
+template <class T> inline T atomic_fetch_mul(T* p, T v) { return atomic_update(p, [v](T o) { return T(o * v); }); }
+template <class T> inline T atomic_fetch_div(T* p, T v) { return atomic_update(p, [v](T o) { return T(o / v); }); }
+template <class T> inline T atomic_fetch_mod(T* p, T v) { return atomic_update(p, [v](T o) { return T(o % v); }); }
+template <class T> inline T atomic_fetch_max(T* p, T v) { return atomic_update(p, [v](T o) { return o < v ? v : o; }); }
+template <class T> inline T atomic_fetch_min(T* p, T v) { return atomic_update(p, [v](T o) { return v < o ? v : o; }); }
+template <class T> inline T atomic_fetch_and(T* p, T v) { return atomic_update(p, [v](T o) { return T(o & v); }); }
+template <class T> inline T atomic_fetch_or(T* p, T v) { return atomic_update(p, [v](T o) { return T(o | v); }); }
+template <class T> inline T atomic_fetch_xor(T* p, T v) { return atomic_update(p, [v](T o) { return T(o ^ v); }); }
+template <class T> inline T atomic_fetch_lshift(T* p, T v) { return atomic_update(p, [v](T o) { return T(o << v); }); }
+template <class T> inline T atomic_fetch_rshift(T* p, T v) { return atomic_update(p, [v](T o) { return T(o >> v); }); }
+template <class T> inline T atomic_exchange(T* p, T v) { return atomic_update(p, [v](T) { return v; }); }
+template <class T> inline T atomic_load(T* p) { T v; __atomic_load(p, &v, __ATOMIC_SEQ_CST); return v; }
+template <class T> inline T atomic_compare_exchange(T* p, T expected, T v) {
+    __atomic_compare_exchange(p, &expected, &v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    return expected;
+}
+
+template <class T> inline T pk_highest() { return T(std::is_floating_point<T>::value ? T(HUGE_VAL) : std::numeric_limits<T>::max()); }
+template <class T> inline T pk_lowest() { return T(std::is_floating_point<T>::value ? T(-HUGE_VAL) : std::numeric_limits<T>::lowest()); }
+
+// The threads of one team; they meet at barriers and share scratch.
+struct Shared {
+    std::atomic<int> arrived{0};
+    std::atomic<int> round{0};
+    char* scratch = nullptr;
+    double partial[2048];
+
+    void barrier(int size) {
+        const int now = round.load();
+        if (arrived.fetch_add(1) + 1 == size) {
+            arrived.store(0);
+            round.fetch_add(1);
+            return;
+        }
+        for (int spins = 0; round.load() == now; ++spins)
+            if (spins > 200) sched_yield();
+    }
+};
+
+struct Team {
+    Shared* shared;
+    int32_t pk_league_rank, pk_league_size, pk_team_rank, pk_team_size;
+    int64_t pk_used, pk_own_used, pk_shared_room, pk_own;
+
+    int32_t league_rank() const { return pk_league_rank; }
+    int32_t league_size() const { return pk_league_size; }
+    int32_t team_rank() const { return pk_team_rank; }
+    int32_t team_size() const { return pk_team_size; }
+    void team_barrier() const { shared->barrier(pk_team_size); }
+    void* take(int64_t bytes, bool own) {
+        bytes = (bytes + 15) / 16 * 16;
+        int64_t& used = own ? pk_own_used : pk_used;
+        const int64_t room = own ? pk_own : pk_shared_room;
+        if (used + bytes > room) {
+            if (!pk_failed.exchange(2))
+                std::snprintf(pk_message, sizeof pk_message,
+                              "scratch of %lld bytes per %s is too small: %lld are asked for. Set it with "
+                              "TeamPolicy(...).set_scratch_size(0, pk.%s(bytes)).",
+                              (long long)room, own ? "thread" : "team", (long long)(used + bytes),
+                              own ? "PerThread" : "PerTeam");
+            return nullptr;
+        }
+        char* place = shared->scratch + (own ? pk_shared_room + pk_own * pk_team_rank : 0) + used;
+        used += bytes;
+        return place;
+    }
+};
+
+// All teams that run at once.
+struct Groups {
+    Shared* all;
+    int count;
+    Groups(int groups, int64_t scratch) : all(new Shared[groups]), count(groups) {
+        for (int g = 0; g < count; ++g) all[g].scratch = static_cast<char*>(std::calloc(scratch ? scratch : 1, 1));
+    }
+    ~Groups() {
+        for (int g = 0; g < count; ++g) std::free(all[g].scratch);
+        delete[] all;
+    }
+    Team member(int64_t league_rank, int64_t league_size, int thread, int size, int64_t shared, int64_t own) const {
+        return Team{all + thread / size, int32_t(league_rank), int32_t(league_size), thread % size, size, 0, 0, shared, own};
+    }
+};
+
+// Walks a box of indices, the last fastest, from a linear position.
+template <int R> struct Odometer {
+    const int64_t *low, *high;
+    int64_t at[R];
+    Odometer(const int64_t* l, const int64_t* h, int64_t k) : low(l), high(h) {
+        for (int d = R - 1; d >= 0; --d) {
+            const int64_t n = high[d] - low[d];
+            at[d] = low[d] + (n > 0 ? k % n : 0);
+            if (n > 0) k /= n;
+        }
+    }
+    int64_t operator[](int d) const { return at[d]; }
+    void next() {
+        for (int d = R - 1; d >= 0; --d) {
+            if (++at[d] < high[d]) return;
+            at[d] = low[d];
+        }
+    }
+};
+
+template <class F> inline void single(Team& team, bool per_team, F body) {
+    if (!per_team || team.team_rank() == 0) body();
+}
+template <class F> inline void team_for_md(Team& team, F body, int64_t n0, int64_t n1) {
+    for (int64_t k = team.team_rank(); k < n0 * n1; k += team.team_size()) body(int32_t(k / n1), int32_t(k % n1));
+}
+template <class F> inline void team_for_md(Team& team, F body, int64_t n0, int64_t n1, int64_t n2) {
+    for (int64_t k = team.team_rank(); k < n0 * n1 * n2; k += team.team_size())
+        body(int32_t(k / (n1 * n2)), int32_t(k / n2 % n1), int32_t(k % n2));
+}
+
+template <class T, int R, class... N> inline View<T, R> scratch_view(Team& team, const char* label, bool own, N... extents) {
+    const int64_t sizes[] = {int64_t(extents)...};
+    View<T, R> v;
+    v.label = label;
+    int64_t count = 1;
+    for (int d = R - 1; d >= 0; --d) { v.extent[d] = sizes[d]; v.stride[d] = count; count *= sizes[d]; }
+    v.data = static_cast<T*>(team.take(count * int64_t(sizeof(T)), own));
+    if (v.data == nullptr) {
+        static thread_local T pk_none[1];
+        v.data = pk_none;
+        for (int d = 0; d < R; ++d) { v.extent[d] = 0; v.stride[d] = 0; }
+    }
+    return v;
+}
+
+template <class F> inline void team_for(Team& team, int64_t begin, int64_t end, F body) {
+    for (int64_t i = begin + team.team_rank(); i < end; i += team.team_size()) body(int32_t(i));
+}
+template <class F> inline void vector_for(Team&, int64_t begin, int64_t end, F body) {
+    for (int64_t i = begin; i < end; ++i) body(int32_t(i));
+}
+struct Sum {
+    template <class T> static T none() { return T(0); }
+    template <class T> static T join(T a, T b) { return a + b; }
+};
+struct Min {
+    template <class T> static T none() { return pk_highest<T>(); }
+    template <class T> static T join(T a, T b) { return b < a ? b : a; }
+};
+struct Max {
+    template <class T> static T none() { return pk_lowest<T>(); }
+    template <class T> static T join(T a, T b) { return a < b ? b : a; }
+};
+
+// Every thread's part, then what the threads before `rank` or all of them make together.
+template <class T, class J> inline T team_join(Team& team, T mine, int upto) {
+    static_assert(sizeof(T) <= 16, "a partial result has a place of 16 bytes");
+    std::memcpy(&team.shared->partial[2 * team.team_rank()], &mine, sizeof(T));
+    team.team_barrier();
+    T total = J::template none<T>();
+    for (int r = 0; r < upto; ++r) {
+        T part;
+        std::memcpy(&part, &team.shared->partial[2 * r], sizeof(T));
+        total = J::template join<T>(total, part);
+    }
+    team.team_barrier();
+    return total;
+}
+template <class T, class J, class F> inline T team_reduce(Team& team, int64_t begin, int64_t end, F body) {
+    T mine = J::template none<T>();
+    for (int64_t i = begin + team.team_rank(); i < end; i += team.team_size()) body(int32_t(i), mine);
+    return team_join<T, J>(team, mine, team.team_size());
+}
+template <class T, class J, class F> inline T vector_reduce(Team&, int64_t begin, int64_t end, F body) {
+    T total = J::template none<T>();
+    for (int64_t i = begin; i < end; ++i) body(int32_t(i), total);
+    return total;
+}
+template <class T, class F> inline T team_scan(Team& team, int64_t begin, int64_t end, F body) {
+    const int64_t part = (end - begin + team.team_size() - 1) / team.team_size();
+    int64_t from = begin + part * team.team_rank(), to = from + part;
+    from = from > end ? end : from;
+    to = to > end ? end : to;
+    T mine = T(0);
+    for (int64_t i = from; i < to; ++i) body(int32_t(i), mine, false);
+    T before = team_join<T, Sum>(team, mine, team.team_rank());
+    for (int64_t i = from; i < to; ++i) body(int32_t(i), before, true);
+    return team_join<T, Sum>(team, mine, team.team_size());
+}
+template <class T, class F> inline T vector_scan(Team&, int64_t begin, int64_t end, F body) {
+    T total = T(0);
+    for (int64_t i = begin; i < end; ++i) body(int32_t(i), total, true);
+    return total;
+}
+
+// This thread's even share of `count` iterations, in order.
+struct Share {
+    int64_t from, to;
+    Share(int64_t count, int thread, int threads) {
+        const int64_t each = count / threads, more = count % threads;
+        from = each * thread + (thread < more ? thread : more);
+        to = from + each + (thread < more ? 1 : 0);
+    }
+};
+template <class T> struct alignas(64) Part { T value; };
+
+inline void enter() {
+#ifdef PK_DEBUG
+    const int me = omp_get_thread_num();
+    if (me < 1024) pk_team.tid[me] = int(syscall(SYS_gettid));
+    if (me == 0) pk_team.size = omp_get_num_threads();
+#pragma omp barrier
+#endif
+}
+
+}  // namespace pk
+
+#ifdef PK_DEBUG
+#define PK_FUNCTION static __attribute__((noinline, used))
+#define PK_LINE asm volatile("nop")
+#define PK_TEST(condition) ({ int pk_c = bool(condition); asm volatile("" : "+r"(pk_c)); pk_c; })
+#else
+#define PK_FUNCTION static inline
+#define PK_LINE ((void)0)
+#define PK_TEST(condition) (condition)
+#endif
+
+#define PK_DEFINE_GLOBALS                                                                            \
+    extern "C" {                                                                                     \
+    __attribute__((visibility("default"))) pk_team_table pk_team;                                    \
+    __attribute__((visibility("default"))) char pk_message[512];                                     \
+    __attribute__((visibility("default"))) std::atomic<int> pk_failed;                               \
+    __attribute__((visibility("default"), noinline)) void pk_bounds_fault(const char* message) {     \
+        if (!pk_failed.exchange(1)) std::snprintf(pk_message, sizeof pk_message, "%s", message);     \
+        asm volatile("");                                                                            \
+    }                                                                                                \
+    }

@@ -1,0 +1,196 @@
+"""parallel_for, parallel_reduce and parallel_scan: from the call to the compiled kernel."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from pkdb_tui.minikokkos import arguments, debug, python_space
+from pkdb_tui.minikokkos.build import BOUNDS, DEBUG, RELEASE, Built, build
+from pkdb_tui.minikokkos.cpp_types import PACK, CType
+from pkdb_tui.minikokkos.debug import Condition, DebugBuild, KernelSource
+from pkdb_tui.minikokkos.errors import ArgumentError
+from pkdb_tui.minikokkos.policies import ExecutionPolicy, ExecutionSpace, RangePolicy
+from pkdb_tui.minikokkos.program import Definition, Program, definition
+
+_RESULTS = {name: struct.Struct(code) for name, code in PACK.items()}
+_entries: dict[Any, Entry] = {}
+
+
+class Entry:
+    """A compiled kernel for one signature, and how to call it."""
+
+    def __init__(self, program: Program, built: Built, layout: arguments.Layout, *, checked: bool) -> None:
+        self.program = program
+        self.built = built
+        self._layout = layout
+        self._call = built.library.pk_launch
+        self._call.restype = None
+        self._checked = checked
+        self._captured = program.captured()
+        self._result = _RESULTS[program.accumulator.name] if program.pattern != "for" else None
+        self._failed = ctypes.c_int.in_dll(built.library, "pk_failed")
+
+    def current(self) -> bool:
+        """Whether the values compiled in are still those of the names outside the kernel."""
+        return all(names(name) is value or names(name) == value for names, name, value in self._captured)
+
+    def __call__(self, policy: ExecutionPolicy, given: Mapping[str, Any]) -> Any:
+        words = self._layout.pack(policy.space is ExecutionSpace.Serial, policy.words, given)
+        self._call(words)
+        if self._checked and self._failed.value:
+            self._raise()
+        if self._result is None:
+            return None
+        value = self._result.unpack_from(words)
+        return complex(*value) if len(value) == 2 else value[0]
+
+    def _raise(self) -> None:
+        message = (ctypes.c_char * 512).in_dll(self.built.library, "pk_message").value.decode(errors="replace")
+        if self._failed.value == 1:
+            raise IndexError(message)
+        raise ArgumentError(f"{self.program.kernel.name}: {message}")
+
+
+def _entry(kernel: Definition, pattern: str, policy: ExecutionPolicy, given: Mapping[str, Any]) -> Entry:
+    """The optimised kernel for these arguments: a look-up, but for the first time."""
+    bounds = getattr(kernel.function, "bounds", None) or os.environ.get("PKDB_BOUNDS") == "1"
+    key = (kernel, pattern, policy.kind, policy.rank, bounds, tuple(given), arguments.signature(given))
+    found = _entries.get(key)
+    if found is None or not found.current():
+        layout = arguments.Layout(kernel, pattern, policy, given)
+        dense = () if bounds else layout.dense
+        program = Program(kernel, pattern, policy.kind, policy.rank, layout.types, dense)
+        flags = RELEASE + (BOUNDS if bounds else ())
+        checked = bool(bounds) or policy.kind == "team"
+        found = _entries[key] = Entry(program, build(program.source, flags), layout, checked=checked)
+    return found
+
+
+class KernelLaunch(debug.Launch):
+    """A launch as a debugger sees it."""
+
+    frame_depth = 2
+
+    def __init__(
+        self, pattern: str, policy: ExecutionPolicy, kernel: Definition, given: dict[str, Any], initial: Any
+    ) -> None:
+        self._kernel = kernel
+        self._policy = policy
+        self._given = given
+        self._initial = initial
+        self._functions: Sequence[KernelSource] | None = None
+        self.pattern = pattern
+        self.policy = policy.describe()
+        self.space = policy.space.name
+        self.arguments = dict(given)
+        self.kernel = kernel.source
+        self.index_names = tuple(argument.arg for argument in kernel.parameters[: policy.rank])
+
+    @property
+    def functions(self) -> Sequence[KernelSource]:  # type: ignore[override]
+        if self._functions is None:
+            self._functions = [part.source for part in self._program().functions.values()]
+        return self._functions
+
+    def _program(self, conditions: Sequence[Condition] = ()) -> Program:
+        layout = self._layout()
+        policy = self._policy
+        return Program(self._kernel, self.pattern, policy.kind, policy.rank, layout.types, (), conditions)
+
+    def _layout(self) -> arguments.Layout:
+        return arguments.Layout(self._kernel, self.pattern, self._policy, self._given)
+
+    def run(self) -> Any:
+        return _run(self.pattern, self._policy, self._kernel, self._given, self._initial)
+
+    def build_debug(self, conditions: Sequence[Condition] = (), *, bounds: bool = True) -> DebugBuild:
+        program = self._program(conditions)
+        built = build(program.source, DEBUG + (BOUNDS if bounds else ()))
+        return DebugBuild(
+            path=built.path,
+            seconds=built.seconds,
+            entry=program.entry,
+            team="pk_team",
+            bounds="pk_bounds_fault",
+            message="pk_message",
+            lines=program.lines(),
+            conditions=dict(program.placed),
+            refused=dict(program.refused),
+            handle=Entry(program, built, self._layout(), checked=True),
+        )
+
+    def run_debug(self, build: DebugBuild) -> Any:
+        entry: Entry = build.handle
+        return _combined(entry, entry(self._policy, self._given), self._initial)
+
+
+def _combined(entry: Entry, value: Any, initial: Any) -> Any:
+    """A result with the initial value taken in."""
+    if initial is None or value is None:
+        return value
+    reduction = entry.program.accumulator.reduction
+    return min(value, initial) if reduction == "min" else max(value, initial) if reduction == "max" else value + initial
+
+
+def _run(pattern: str, policy: ExecutionPolicy, kernel: Definition, given: dict[str, Any], initial: Any) -> Any:
+    if policy.space is ExecutionSpace.Debug:
+        return python_space.run(pattern, policy, kernel, given, initial)
+    entry = _entry(kernel, pattern, policy, given)
+    return _combined(entry, entry(policy, given), initial)
+
+
+def _forms(pattern: str, args: tuple[Any, ...]) -> tuple[ExecutionPolicy, Any, Any]:
+    """(policy, workunit, initial value) of `([name,] policy, workunit[, initial value])`."""
+    rest = args[1:] if args and (args[0] is None or isinstance(args[0], str)) else args
+    if len(rest) not in ((2,) if pattern == "for" else (2, 3)):
+        extra = "" if pattern == "for" else "[, initial value]"
+        raise ArgumentError(f"parallel_{pattern} takes ([name,] policy, workunit{extra}, name=argument, …).")
+    policy = rest[0]
+    if isinstance(policy, int | np.integer) and not isinstance(policy, bool):
+        policy = RangePolicy(0, int(policy))
+    if not isinstance(policy, ExecutionPolicy):
+        raise ArgumentError(f"{policy!r} is not an execution policy: use a number, or pk.RangePolicy and its kin.")
+    return policy, rest[1], rest[2] if len(rest) == 3 else None
+
+
+def _launch(pattern: str, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
+    if args and isinstance(args[0], python_space.RANGES):
+        return python_space.nested(pattern, *args)
+    policy, workunit, initial = _forms(pattern, args)
+    if initial is None and pattern != "for" and "initial_value" in given:
+        initial = given.pop("initial_value")
+    if not isinstance(workunit, FunctionType):
+        raise ArgumentError(f"{workunit!r} is not a workunit: it must be a function decorated with @pk.workunit.")
+    kernel = definition(workunit)
+    hook = debug.hook
+    if hook is not None:
+        arguments.Layout(
+            kernel, pattern, policy, given
+        )  # arguments that don't fit are refused before the hook sees them
+        return hook(KernelLaunch(pattern, policy, kernel, given, initial))
+    return _run(pattern, policy, kernel, given, initial)
+
+
+def parallel_for(*args: Any, **kwargs: Any) -> None:
+    """Run a workunit for each index of a policy: `([name,] policy, workunit, name=argument, …)`."""
+    _launch("for", args, kwargs)
+
+
+def parallel_reduce(*args: Any, **kwargs: Any) -> Any:
+    """Reduce over a policy: `([name,] policy, workunit[, initial value], name=argument, …)`."""
+    return _launch("reduce", args, kwargs)
+
+
+def parallel_scan(*args: Any, **kwargs: Any) -> Any:
+    """Scan over a policy, giving the total: `([name,] policy, workunit[, initial value], name=argument, …)`."""
+    return _launch("scan", args, kwargs)
+
+
+__all__ = ["CType", "Callable", "parallel_for", "parallel_reduce", "parallel_scan"]

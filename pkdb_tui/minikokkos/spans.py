@@ -1,0 +1,120 @@
+"""Where a source file has kernels, and which of their lines have code; found without running or importing it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+MODULES = ("pykokkos", "pkdb_tui.minikokkos")
+DECORATORS = ("workunit", "function")
+
+
+@dataclass(frozen=True)
+class KernelSource:
+    """A workunit or kernel function: `lines` are those that have code in a debug build; all bounds inclusive."""
+
+    name: str
+    file: str
+    first_line: int
+    last_line: int
+    lines: tuple[int, ...]
+
+
+def kernel_spans(source: str, file: str) -> list[KernelSource]:
+    """The workunits and kernel functions of a source text, in its order. Raises SyntaxError."""
+    tree = ast.parse(source, file)
+    modules, names = _imported(tree)
+    return [
+        span(node, file)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and any(_marks(d, modules, names) for d in node.decorator_list)
+    ]
+
+
+def span(node: ast.FunctionDef, file: str) -> KernelSource:
+    """The extent of one function, its decorators included, and its lines with code."""
+    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    return KernelSource(node.name, file, first, node.end_lineno or node.lineno, executable_lines(node.body))
+
+
+def executable_lines(body: list[ast.stmt]) -> tuple[int, ...]:
+    """The first lines of the statements that have code: not docstrings, nested headers, or what is never reached."""
+    lines: set[int] = set()
+    _block(body, lines)
+    return tuple(sorted(lines))
+
+
+def reached(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements of a block up to the one after which nothing runs."""
+    for place, statement in enumerate(body):
+        if not _block([statement], set()):
+            return body[: place + 1]
+    return body
+
+
+def is_text(node: ast.stmt) -> bool:
+    """A docstring or another constant standing alone, which has no code."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _block(body: list[ast.stmt], lines: set[int]) -> bool:
+    """Add the lines of a block; whether its end is reached."""
+    return all(_statement(node, lines) for node in body)
+
+
+def _statement(node: ast.stmt, lines: set[int]) -> bool:
+    if isinstance(node, ast.FunctionDef):
+        _block(node.body, lines)
+        return True
+    if is_text(node) or isinstance(node, ast.Global | ast.Nonlocal):
+        return True
+    lines.add(node.lineno)
+    if isinstance(node, ast.If):
+        then = _block(node.body, lines)
+        return _block(node.orelse, lines) or then
+    if isinstance(node, ast.For):
+        _block(node.body, lines)
+        return True
+    if isinstance(node, ast.While):
+        _block(node.body, lines)
+        return not _is_true(node.test) or _leaves(node.body)
+    return not isinstance(node, ast.Return | ast.Break | ast.Continue)
+
+
+def _is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and bool(node.value)
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    """Whether a `break` of this loop, not of one inside it, stands in its body."""
+    for node in body:
+        if isinstance(node, ast.Break):
+            return True
+        if isinstance(node, ast.If) and (_leaves(node.body) or _leaves(node.orelse)):
+            return True
+    return False
+
+
+def _imported(tree: ast.Module) -> tuple[set[str], dict[str, str]]:
+    """Names by which the module is known, and what its decorators are called here."""
+    modules: set[str] = set()
+    names: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            modules |= {alias.asname or alias.name for alias in node.names if alias.name in MODULES}
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                if node.module in MODULES:
+                    names[alias.asname or alias.name] = alias.name
+                elif f"{node.module}.{alias.name}" in MODULES:
+                    modules.add(alias.asname or alias.name)
+    return modules, names
+
+
+def _marks(decorator: ast.expr, modules: set[str], names: dict[str, str]) -> bool:
+    node = decorator.func if isinstance(decorator, ast.Call) else decorator
+    if isinstance(node, ast.Attribute):
+        return node.attr in DECORATORS and ast.unparse(node.value) in modules
+    if isinstance(node, ast.Name):
+        return names.get(node.id, node.id if "*" in names else "") in DECORATORS
+    return False

@@ -37,6 +37,7 @@ class Looking:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self.evaluating = 0  # evaluations under way, which an interrupt is meant for
 
     def current(self, generation: int) -> bool:
         return self._session.generation == generation and self._session.phase.stopped
@@ -112,9 +113,13 @@ class Looking:
 
     async def evaluate(self, text: str, timeout: float) -> Evaluation:
         """Raises ExpressionError with what Python (or the native frame) said."""
-        if self._native_frame() is None:
-            return await self._in_python(text, timeout)
-        return await self._in_kernel(text, timeout)
+        self.evaluating += 1
+        try:
+            if self._native_frame() is None:
+                return await self._in_python(text, timeout)
+            return await self._in_kernel(text, timeout)
+        finally:
+            self.evaluating -= 1
 
     async def _in_python(self, text: str, timeout: float, mode: str = "auto") -> Evaluation:
         snapshot = self._session.require_stop()

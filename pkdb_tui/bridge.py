@@ -1,0 +1,85 @@
+"""Between the screen and the engine: the only file that knows both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.app import App
+from textual.message import Message
+
+from pkdb_tui.commands import language
+from pkdb_tui.commands.control import overview
+from pkdb_tui.commands.registry import Reply, registry
+from pkdb_tui.engine.api import Event, LaunchOptions, Phase, SourceInfo, ThreadValues
+from pkdb_tui.engine.errors import PkdbError
+from pkdb_tui.engine.session import Session
+
+
+class EngineEvent(Message):
+    """Something happened in the engine."""
+
+    def __init__(self, event: Event) -> None:
+        super().__init__()
+        self.event = event
+
+
+class Bridge:
+    """The session as the screen uses it."""
+
+    def __init__(self, app: App[int], options: LaunchOptions) -> None:
+        self._app = app
+        self.session = Session(options, self._on_event)
+
+    def _on_event(self, event: Event) -> None:
+        self._app.post_message(EngineEvent(event))
+
+    @property
+    def phase(self) -> Phase:
+        return self.session.phase
+
+    async def run(self, text: str) -> Reply:
+        """One command line. Raises PkdbError."""
+        return await language.run(text, self.session)
+
+    async def parallel_print(self, expression: str) -> ThreadValues:
+        return await self.session.parallel_print(expression)
+
+    async def describe(self, path: str) -> SourceInfo | None:
+        """What is known of a file's lines; None while the program can't say."""
+        try:
+            return await self.session.describe_file(path)
+        except PkdbError:
+            return None  # before the program started or after it ended: the gutter just shows less
+
+    async def completions(self, text: str) -> list[str]:
+        """Ways to complete the last word: commands at the start, else names of the program."""
+        word = text.rsplit(None, 1)[-1] if text.strip() and not text.endswith(" ") else ""
+        found: list[str] = []
+        if text.lstrip() == word:
+            found = sorted(name for name in registry.names if name.startswith(word) and len(name) > 1)
+        if self.session.phase.stopped and word:
+            try:
+                found += [name for name in await self.session.complete(word) if name not in found]
+            except PkdbError:
+                return found  # the stop is over: what is known without the program still helps
+        return found
+
+    def keys(self) -> Sequence[tuple[str, str]]:
+        """(key, command) pairs that mean something in this phase."""
+        phase = self.session.phase
+        return [(c.key, c.name) for c in registry.commands.values() if c.key and phase in c.phases]
+
+    def palette(self) -> list[tuple[str, str, bool]]:
+        """(command, summary, whether it needs arguments) for the command palette."""
+        return [
+            (c.name, c.summary, bool(c.usage) and "[" not in c.usage.partition(" ")[2][:1])
+            for c in registry.commands.values()
+        ]
+
+    @staticmethod
+    def help_text() -> str:
+        return overview()
+
+    @staticmethod
+    def incomplete(text: str) -> bool:
+        return language.incomplete(text)

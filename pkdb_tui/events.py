@@ -1,0 +1,106 @@
+"""What each engine event changes on the screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pkdb_tui.engine.api import (
+    BreakpointsChanged,
+    Event,
+    Exited,
+    LaunchLogged,
+    LogPoint,
+    Notice,
+    Phase,
+    PhaseChanged,
+    ProgramOutput,
+    Progress,
+    Severity,
+    SnapshotChanged,
+    Stopped,
+    StopSnapshot,
+    WatchesChanged,
+)
+
+if TYPE_CHECKING:
+    from pkdb_tui.app import PkdbApp
+
+
+class EventShower:
+    """Turns events into what panes show, each in one batch."""
+
+    def __init__(self, app: PkdbApp) -> None:
+        self._app = app
+        self._generation = -1
+        self._described = False
+
+    def show(self, event: Event) -> None:
+        with self._app.batch_update():
+            self._show(event)
+
+    def _show(self, event: Event) -> None:
+        app, workspace = self._app, self._app.workspace
+        match event:
+            case Stopped(snapshot=snapshot) | SnapshotChanged(snapshot=snapshot):
+                self._stopped(snapshot, new=isinstance(event, Stopped))
+            case PhaseChanged(phase=phase):
+                self._phase(phase)
+            case ProgramOutput(data=data, dropped=dropped):
+                workspace.output.append(data, dropped)
+            case BreakpointsChanged(breakpoints=breakpoints):
+                workspace.source.show_breakpoints(breakpoints)
+                workspace.breakpoints.show(breakpoints)
+            case WatchesChanged(watches=watches):
+                workspace.watches.show(watches)
+            case LaunchLogged(launches=launches):
+                workspace.launches.show(launches)
+            case LogPoint(text=text):
+                workspace.console.say(text)
+            case Notice(text=text, severity=severity):
+                write = {Severity.INFO: workspace.console.say, Severity.WARNING: workspace.console.warn}
+                write.get(severity, workspace.console.complain)(text)
+                app.key_line.say(text, fault=severity is Severity.ERROR)
+            case Progress():
+                app.status.show_progress(event)
+            case Exited(cause=cause):
+                app.status.show_exit(cause)
+                for pane in (workspace.variables, workspace.threads):
+                    pane.show(None)
+                workspace.source.show_stop(None)
+                workspace.stack.show_end(cause)
+                workspace.show_threads(False)
+                workspace.console.say(f"exited: {cause.text}")
+                app.key_line.say(f"The program ended: {cause.text}. R runs it again, q leaves.")
+
+    def _phase(self, phase: Phase) -> None:
+        app = self._app
+        app.status.show_phase(phase)
+        app.key_line.refresh()
+        if phase is Phase.RUNNING_PYTHON and not self._described:
+            self._described = True
+            session = app.bridge.session
+            app.status.runtime = session.runtime
+            if session.runtime.startswith("embedded"):
+                app.workspace.console.say(f"{session.runtime}: see docs/minikokkos.md")
+            if app.workspace.source.path:
+                app.describe(app.workspace.source.path)
+            size = app.workspace.terminal_size()
+            session.resize_terminal(size.width, size.height)
+        if phase is Phase.IDLE:
+            self._described = False
+            app.workspace.source.forget_files()
+
+    def _stopped(self, snapshot: StopSnapshot, *, new: bool) -> None:
+        if snapshot.generation < self._generation:
+            return  # a late answer about a stop that is over
+        self._generation = snapshot.generation
+        app, workspace = self._app, self._app.workspace
+        if new:
+            app.key_line.clear()
+        app.status.show_stop(snapshot)
+        workspace.source.show_stop(snapshot)
+        workspace.stack.show(snapshot)
+        workspace.variables.show(snapshot)
+        workspace.threads.show(snapshot)
+        workspace.show_threads(bool(snapshot.threads) or len(snapshot.python_threads) > 1)
+        app.key_line.refresh()

@@ -1,0 +1,158 @@
+"""What all panes share: rows drawn by the line API, a cursor, titles, and the messages panes send."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from pkdb_tui.panes.palette import Palette
+
+Row = list[tuple[str, Style]]
+
+
+class RunCommand(Message):
+    """A pane asks for a command, as if it had been typed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class TitleChanged(Message):
+    """A pane's title or badge is another one now."""
+
+
+class Pane(ScrollView, can_focus=True):
+    """Rows of styled text with a cursor; subclasses give `row_count` and `row`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "cursor(-1)", "up", show=False),
+        Binding("down,j", "cursor(1)", "down", show=False),
+        Binding("pageup", "page(-1)", "page up", show=False),
+        Binding("pagedown", "page(1)", "page down", show=False),
+        Binding("home", "edge(-1)", "first", show=False),
+        Binding("end", "edge(1)", "last", show=False),
+        Binding("left", "shift(-8)", "left", show=False),
+        Binding("right", "shift(8)", "right", show=False),
+        Binding("enter", "choose", "choose", show=False),
+    ]
+    DEFAULT_CSS = """
+    Pane { scrollbar-size: 1 1; scrollbar-size-horizontal: 0; overflow-x: hidden; background: transparent; }
+    """
+
+    name_of_pane = ""
+    help_text = ""
+    cursor_shown = True
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__(id=self.name_of_pane or None)
+        self.palette = palette
+        self.cursor_row = 0
+        self.offset_x = 0
+
+    # --- what subclasses say ---
+
+    def row_count(self) -> int:
+        return 0
+
+    def row(self, index: int, width: int) -> Row:
+        return []
+
+    @property
+    def badge(self) -> str:
+        """What stands behind the title, such as a count."""
+        return ""
+
+    def chosen(self, index: int) -> None:
+        """Enter on a row."""
+
+    # --- drawing ---
+
+    def rows_changed(self) -> None:
+        """To be called when the rows are others."""
+        count = self.row_count()
+        self.virtual_size = Size(1, count)
+        self.cursor_row = max(0, min(self.cursor_row, count - 1))
+        self.refresh()
+        self.post_message(TitleChanged())
+
+    def render_line(self, y: int) -> Strip:
+        width = self.scrollable_content_region.width
+        index = y + self.scroll_offset.y
+        if index >= self.row_count():
+            return Strip.blank(width)
+        row = self.row(index, width)
+        marked = self.cursor_shown and self.has_focus and index == self.cursor_row
+        segments = [Segment(text, style + self.palette.here_line if marked else style) for text, style in row]
+        strip = Strip(segments)
+        if self.offset_x:
+            strip = strip.crop(self.offset_x, self.offset_x + width)
+        return strip.adjust_cell_length(width, self.palette.here_line if marked else None).simplify()
+
+    # --- keys ---
+
+    def move_cursor(self, index: int) -> None:
+        count = self.row_count()
+        if not count:
+            return
+        old = self.cursor_row
+        self.cursor_row = max(0, min(index, count - 1))
+        top, height = self.scroll_offset.y, self.scrollable_content_region.height
+        if not top <= self.cursor_row < top + height:
+            self.show_row(self.cursor_row)
+        for row in {old, self.cursor_row}:
+            self.refresh(Region(0, row - self.scroll_offset.y, self.size.width, 1))
+        self.cursor_moved()
+
+    def cursor_moved(self) -> None:
+        """The cursor stands on another row."""
+
+    def show_row(self, index: int) -> None:
+        """Scroll only as far as needed to have a row on screen with a little around it."""
+        height = max(self.scrollable_content_region.height, 1)
+        top = self.scroll_offset.y
+        margin = min(3, max((height - 1) // 2, 0))
+        if index < top + margin:
+            top = index - margin
+        elif index >= top + height - margin:
+            top = index - height + 1 + margin
+        else:
+            return
+        last = max(self.row_count() - height, 0)
+        self.scroll_to(y=max(0, min(top, last)), animate=False, force=True, immediate=True)
+
+    def action_cursor(self, step: int) -> None:
+        self.move_cursor(self.cursor_row + step)
+
+    def action_page(self, step: int) -> None:
+        self.move_cursor(self.cursor_row + step * max(self.size.height - 1, 1))
+
+    def action_edge(self, end: int) -> None:
+        self.move_cursor(0 if end < 0 else self.row_count() - 1)
+
+    def action_shift(self, step: int) -> None:
+        self.offset_x = max(0, self.offset_x + step)
+        self.refresh()
+
+    def action_choose(self) -> None:
+        if self.row_count():
+            self.chosen(self.cursor_row)
+
+    def on_focus(self) -> None:
+        self.refresh()
+        self.post_message(TitleChanged())
+
+    def on_blur(self) -> None:
+        self.refresh()
+        self.post_message(TitleChanged())
+
+    def on_click(self, event: object) -> None:
+        y = getattr(event, "y", 0)
+        self.move_cursor(self.scroll_offset.y + y)

@@ -1,0 +1,272 @@
+"""The console: the command language with history, completion, and several lines where they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import ClassVar
+
+from rich.style import Style
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from pkdb_tui.panes.base import Pane, Row
+from pkdb_tui.panes.palette import Palette
+
+KEPT = 5000  # lines of scrollback
+HISTORY = 1000
+PROMPT = "pkdb> "
+MORE = "....> "
+
+
+class Entered(Message):
+    """A whole command was entered."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class ConsoleLines(Pane):
+    cursor_shown = False
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__(palette)
+        self.id = "console-lines"
+        self._rows: list[Row] = []
+
+    def write(self, text: str, style: Style) -> None:
+        self._rows += [[(" " + line, style)] for line in text.expandtabs(8).split("\n")]
+        del self._rows[:-KEPT]
+        self.virtual_size = Size(1, len(self._rows))
+        self.scroll_end(animate=False, force=True, immediate=True)
+        self.refresh()
+
+    def row_count(self) -> int:
+        return len(self._rows)
+
+    def row(self, index: int, width: int) -> Row:
+        return self._rows[index]
+
+    def action_cursor(self, step: int) -> None:
+        self.scroll_relative(y=step, animate=False)
+
+    def action_page(self, step: int) -> None:
+        self.scroll_relative(y=step * max(self.size.height - 1, 1), animate=False)
+
+
+class History:
+    """What was entered, kept over sessions; `path` None keeps it in memory."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self.entries: list[str] = []
+        self._at = 0
+        self._draft = ""
+        if path is not None:
+            try:
+                self.entries = [e.replace("\x1f", "\n") for e in path.read_text("utf-8").splitlines()][-HISTORY:]
+            except (OSError, UnicodeDecodeError):
+                self.entries = []  # no history yet, or not ours: begin anew
+        self._at = len(self.entries)
+
+    def add(self, text: str) -> None:
+        if text.strip() and (not self.entries or self.entries[-1] != text):
+            self.entries.append(text)
+        self._at = len(self.entries)
+
+    def save(self) -> None:
+        if self._path is None:
+            return
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            text = "".join(e.replace("\n", "\x1f") + "\n" for e in self.entries[-HISTORY:])
+            self._path.write_text(text, "utf-8")
+        except OSError:
+            return  # a read-only home is no reason to disturb the end of a session
+
+    def move(self, step: int, draft: str) -> str | None:
+        """The entry that many steps away; None at either end."""
+        if self._at == len(self.entries):
+            self._draft = draft
+        target = self._at + step
+        if not 0 <= target <= len(self.entries):
+            return None
+        self._at = target
+        return self._draft if target == len(self.entries) else self.entries[target]
+
+    def search(self, text: str) -> str | None:
+        """The latest entry before the current one that contains the text."""
+        for index in range(min(self._at, len(self.entries)) - 1, -1, -1):
+            if text in self.entries[index]:
+                self._at = index
+                return self.entries[index]
+        return None
+
+
+class CommandInput(Input):
+    """One line of a command; keys for history and completion."""
+
+    DEFAULT_CSS = """
+    CommandInput { height: 1; border: none; padding: 0; background: transparent; width: 1fr; }
+    CommandInput:focus { border: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "history(-1)", "earlier", show=False),
+        Binding("down", "history(1)", "later", show=False),
+        Binding("tab", "complete", "complete", show=False, priority=True),
+        Binding("ctrl+r", "search_back", "search back", show=False),
+        Binding("ctrl+l", "clear_console", "clear", show=False),
+        Binding("pageup", "scroll_back(-1)", "scroll back", show=False),
+        Binding("pagedown", "scroll_back(1)", "scroll forward", show=False),
+    ]
+
+    def _owner(self) -> ConsolePane:
+        return next(node for node in self.ancestors if isinstance(node, ConsolePane))
+
+    def replace_text(self, text: str) -> None:
+        self.value = text
+        self.cursor_position = len(text)
+
+    def action_history(self, step: int) -> None:
+        found = self._owner().history.move(step, self.value)
+        if found is not None:
+            self.replace_text(found)
+
+    def action_search_back(self) -> None:
+        found = self._owner().history.search(self.value)
+        if found is not None:
+            self.replace_text(found)
+
+    async def action_complete(self) -> None:
+        await self._owner().complete()
+
+    def action_clear_console(self) -> None:
+        self._owner().clear()
+
+    def action_scroll_back(self, step: int) -> None:
+        self._owner().lines.action_page(step)
+
+
+class ConsolePane(Vertical):
+    """Scrollback above, the input line below. `completions` and `incomplete` come from the command language."""
+
+    name_of_pane = "console"
+    help_text = (
+        "Commands as in pdb and gdb, and any Python. Tab completes, up and down recall, Ctrl-R searches the history,\n"
+        "Ctrl-C interrupts an evaluation, Esc leaves the input line. `help` lists the commands."
+    )
+    DEFAULT_CSS = """
+    ConsolePane { background: transparent; }
+    #console-row { height: 1; }
+    #console-prompt { width: 7; padding: 0 0 0 1; }
+    """
+
+    def __init__(
+        self,
+        palette: Palette,
+        completions: Callable[[str], Awaitable[list[str]]],
+        incomplete: Callable[[str], bool],
+        history: Path | None,
+    ) -> None:
+        super().__init__(id="console")
+        self.palette = palette
+        self.lines = ConsoleLines(palette)
+        self.history = History(history)
+        self._completions = completions
+        self._incomplete = incomplete
+        self._pending: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.lines
+        with Horizontal(id="console-row"):
+            yield Static(PROMPT, id="console-prompt")
+            yield CommandInput(id="console-input", select_on_focus=False)
+
+    @property
+    def badge(self) -> str:
+        return ""
+
+    @property
+    def input(self) -> CommandInput:
+        return self.query_one(CommandInput)
+
+    # --- writing ---
+
+    def echo(self, text: str) -> None:
+        self.lines.write(PROMPT + text.replace("\n", "\n" + MORE), self.palette.dim)
+
+    def say(self, text: str) -> None:
+        if text:
+            self.lines.write(text, self.palette.text)
+
+    def warn(self, text: str) -> None:
+        self.lines.write(text, self.palette.changed)
+
+    def complain(self, text: str) -> None:
+        self.lines.write(text, self.palette.fault)
+
+    def clear(self) -> None:
+        self.lines._rows.clear()
+        self.lines.rows_changed()
+
+    # --- input ---
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._pending.append(event.value)
+        text = "\n".join(self._pending)
+        event.input.value = ""
+        finished = not event.value.strip() if len(self._pending) > 1 else not self._incomplete(text)
+        prompt = self.query_one("#console-prompt", Static)
+        if not finished:
+            prompt.update(MORE)
+            return
+        prompt.update(PROMPT)
+        self._pending = []
+        text = text.rstrip("\n")
+        self.history.add(text)
+        self.post_message(Entered(text))
+
+    def abandon(self) -> None:
+        """Drop what has been typed."""
+        self._pending = []
+        self.input.value = ""
+        self.query_one("#console-prompt", Static).update(PROMPT)
+
+    def fill(self, text: str) -> None:
+        self.input.replace_text(text)
+        self.input.focus()
+
+    async def complete(self) -> None:
+        """Complete the last word: at once when only one thing is meant, else as far as all agree, and list them."""
+        text = self.input.value
+        matches = await self._completions(text)
+        if not matches:
+            return
+        head, word = split_last(text)
+        common = matches[0] if len(matches) == 1 else _common(matches)
+        if common.startswith(word):
+            self.input.replace_text(head + common)
+        if len(matches) > 1:
+            self.say("  ".join(matches[:40]) + (" …" if len(matches) > 40 else ""))
+
+
+def split_last(text: str) -> tuple[str, str]:
+    """(everything before, the word being typed): words are dotted names."""
+    position = len(text)
+    while position and (text[position - 1].isalnum() or text[position - 1] in "_.-/~"):
+        position -= 1
+    return text[:position], text[position:]
+
+
+def _common(words: list[str]) -> str:
+    first, last = min(words), max(words)
+    length = 0
+    while length < min(len(first), len(last)) and first[length] == last[length]:
+        length += 1
+    return first[:length]

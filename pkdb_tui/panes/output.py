@@ -1,0 +1,132 @@
+"""The program's terminal: its output, and a line to type into it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.geometry import Size
+from textual.message import Message
+from textual.strip import Strip
+from textual.widgets import Input
+
+from pkdb_tui.engine import formatting
+from pkdb_tui.panes.base import Pane, Row, TitleChanged
+from pkdb_tui.panes.palette import Palette
+from pkdb_tui.panes.terminal_text import LineStore, styled
+
+
+class Typed(Message):
+    """Bytes for the program's terminal."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__()
+        self.data = data
+
+
+class OutputLines(Pane):
+    """The scrollback; it follows the end unless scrolled away from it."""
+
+    cursor_shown = False
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__(palette)
+        self.id = "output-lines"
+        self.store = LineStore()
+        self._stale = False
+        self._following = True
+
+    def append(self, data: bytes) -> None:
+        self.store.append(data)
+        if not self._stale:
+            self._stale = True
+            self.set_timer(1 / 30, self._show)
+
+    def _show(self) -> None:
+        self._stale = False
+        following = self._following or self.scroll_offset.y >= self.max_scroll_y - 1
+        self.virtual_size = Size(1, self.row_count())
+        if following:
+            self.scroll_end(animate=False, force=True, immediate=True)
+        self.refresh()
+        self.post_message(TitleChanged())
+
+    def row_count(self) -> int:
+        return len(self.store) + (1 if self.store.dropped else 0)
+
+    def row(self, index: int, width: int) -> Row:
+        if self.store.dropped:
+            if index == 0:
+                return [(f" {formatting.thousands(self.store.dropped)} older lines are gone", self.palette.dim)]
+            index -= 1
+        return styled(self.store.line(index), self.palette.text)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self._following = new_value >= self.max_scroll_y - 1
+
+    def action_cursor(self, step: int) -> None:
+        self.scroll_relative(y=step, animate=False)
+
+    def action_page(self, step: int) -> None:
+        self.scroll_relative(y=step * max(self.size.height - 1, 1), animate=False)
+
+    def action_edge(self, end: int) -> None:
+        self.scroll_home(animate=False) if end < 0 else self.scroll_end(animate=False)
+
+
+class InputLine(Input):
+    """What is typed here goes to the program."""
+
+    DEFAULT_CSS = """
+    InputLine { height: 1; border: none; padding: 0; background: transparent; }
+    InputLine:focus { border: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+d", "end_of_file", "end of file", show=False, priority=True),
+    ]
+
+    def action_end_of_file(self) -> None:
+        self.post_message(Typed(b"\x04"))
+
+
+class OutputPane(Vertical):
+    """Scrollback above, input line below."""
+
+    name_of_pane = "output"
+    help_text = "What the program prints. Type on the last line and press Enter to send it; Ctrl-D sends end of file."
+    DEFAULT_CSS = "OutputPane { background: transparent; }"
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__(id="output")
+        self.lines = OutputLines(palette)
+        self.palette = palette
+        self._unseen = 0
+
+    def compose(self) -> ComposeResult:
+        yield self.lines
+        yield InputLine(placeholder="to the program", id="output-input", select_on_focus=False)
+
+    @property
+    def badge(self) -> str:
+        count = len(self.lines.store) + self.lines.store.dropped
+        return formatting.thousands(count) if count else ""
+
+    def append(self, data: bytes, dropped: int) -> None:
+        if dropped:
+            self.lines.append(f"\n[{formatting.byte_size(dropped)} of output were dropped]\n".encode())
+        self.lines.append(data)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.post_message(Typed(event.value.encode() + b"\n"))
+        event.input.value = ""
+
+    def focus_inside(self) -> None:
+        self.query_one(InputLine).focus()
+
+
+__all__ = ["OutputPane", "Segment", "Strip", "Typed"]

@@ -1,0 +1,115 @@
+"""Watches: expressions with their values at this stop; slices as rows with their statistics below."""
+
+from __future__ import annotations
+
+from rich.style import Style
+
+from pkdb_tui.engine import formatting
+from pkdb_tui.engine.api import ArrayStatistics, Slice, Watch
+from pkdb_tui.panes.base import Pane, Row, RunCommand
+from pkdb_tui.panes.palette import Palette
+
+ROWS = 8  # rows of a two-dimensional slice
+
+
+class WatchesPane(Pane):
+    name_of_pane = "watches"
+    help_text = "w adds a watch, d deletes the one at the cursor. Slices show count, NaN, min, max and mean."
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__(palette)
+        self._watches: tuple[Watch, ...] = ()
+        self._rows: list[tuple[int, Row]] = []
+        self._width = 0
+
+    @property
+    def badge(self) -> str:
+        return str(len(self._watches)) if self._watches else ""
+
+    def show(self, watches: tuple[Watch, ...]) -> None:
+        self._watches = watches
+        self._build()
+
+    def on_resize(self) -> None:
+        if self.scrollable_content_region.width != self._width:
+            self._build()
+
+    def _build(self) -> None:
+        self._width = self.scrollable_content_region.width
+        names = min(18, max((len(w.expression) for w in self._watches), default=0))
+        self._rows = []
+        for watch in self._watches:
+            self._rows += [(watch.id, row) for row in self._watch_rows(watch, names)]
+        if not self._rows:
+            self._rows = [(0, [(" w adds a watch, such as a[j, 0:4]", self.palette.dim)])]
+        self.rows_changed()
+
+    def _watch_rows(self, watch: Watch, names: int) -> list[Row]:
+        palette = self.palette
+        head = (f" {watch.expression:<{names}}  ", palette.name)
+        if watch.error:
+            return [[head, (watch.error, palette.dim)]]
+        if watch.evaluation is None:
+            return [[head, ("not evaluated yet", palette.dim)]]
+        part = watch.evaluation.slice
+        if part is not None:
+            return self._slice_rows(head, part, names)
+        row: Row = [head, (watch.evaluation.text, palette.changed if watch.changed else palette.text)]
+        if watch.changed:
+            row.append((f"  « {watch.previous}", palette.changed))
+        return [row]
+
+    def _slice_rows(self, head: tuple[str, Style], part: Slice, names: int) -> list[Row]:
+        palette = self.palette
+        values = part.values.reshape(-1, part.values.shape[-1]) if part.values.ndim else part.values.reshape(1, 1)
+        room = max(self._width - names - 4, 10)
+        shown = values[:ROWS]
+        texts = formatting.columns(list(shown.ravel().tolist()))
+        cell = (max(len(t) for t in texts) if texts else 1) + 1
+        fit = max(1, room // cell)
+        rows: list[Row] = []
+        changed = set(part.changed)
+        for index in range(len(shown)):
+            row: Row = [head if index == 0 else (" " * (names + 3), palette.name)]
+            base = index * values.shape[1]
+            for column in range(min(fit, values.shape[1])):
+                style = palette.changed if base + column in changed else palette.text
+                row.append((texts[base + column].rjust(cell - 1) + " ", style))
+            if values.shape[1] > fit:
+                row.append(("…", palette.dim))
+            rows.append(row)
+        rows.append([(" " * (names + 3), palette.dim), (statistics_text(part.statistics, part), palette.dim)])
+        return rows
+
+    def row_count(self) -> int:
+        return len(self._rows)
+
+    def row(self, index: int, width: int) -> Row:
+        return self._rows[index][1]
+
+    def chosen(self, index: int) -> None:
+        number = self._rows[index][0]
+        for watch in self._watches:
+            if watch.id == number:
+                self.post_message(RunCommand(f"print {watch.expression}"))
+
+    def key_d(self) -> None:
+        if self._rows and self._rows[self.cursor_row][0]:
+            self.post_message(RunCommand(f"undisplay {self._rows[self.cursor_row][0]}"))
+
+
+def statistics_text(found: ArrayStatistics, part: Slice) -> str:
+    """`4 of 1,024 · min 0.1 max 0.9 mean 0.5 · no NaN`."""
+    shape = "×".join(map(str, part.shape)) or "1"
+    text = f"{shape} {part.dtype}"
+    if part.truncated:
+        text += f", first {formatting.thousands(found.count)} of {formatting.thousands(part.total)}"
+    if found.minimum is not None:
+        text += f" · min {formatting.number(found.minimum)} max {formatting.number(found.maximum)}"
+    if found.mean is not None:
+        text += f" mean {formatting.number(found.mean)}"
+    if found.nan or found.inf:
+        text += f" · {found.nan} NaN {found.inf} Inf"
+    elif part.values.dtype.kind in "fc":
+        text += " · no NaN"
+    return text

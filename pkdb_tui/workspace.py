@@ -1,0 +1,184 @@
+"""The panes together: which are shown where, which has the focus, and their titles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from textual.app import ComposeResult
+from textual.geometry import Size
+from textual.widget import Widget
+from textual.widgets import Static
+
+from pkdb_tui.bridge import Bridge
+from pkdb_tui.keys import PANES
+from pkdb_tui.panes.arrangement import PRESETS, RIGHT, WorkspaceLayout, is_tiny, tabs
+from pkdb_tui.panes.breakpoints import BreakpointsPane
+from pkdb_tui.panes.console import ConsolePane
+from pkdb_tui.panes.frames_around import Divider, Title
+from pkdb_tui.panes.launches import LaunchesPane
+from pkdb_tui.panes.output import OutputPane
+from pkdb_tui.panes.palette import Palette
+from pkdb_tui.panes.source import SourcePane
+from pkdb_tui.panes.stack import StackPane
+from pkdb_tui.panes.threads import ThreadsPane
+from pkdb_tui.panes.variables import VariablesPane
+from pkdb_tui.panes.watches import WatchesPane
+
+TINY = "The terminal is small: the console alone fits. 60×15 shows more."
+
+
+class Workspace(Widget):
+    """Everything between the top and the bottom line."""
+
+    DEFAULT_CSS = """
+    Workspace { height: 1fr; width: 1fr; background: transparent; overflow: hidden hidden; }
+    #title-tiny { height: 1; }
+    """
+
+    def __init__(self, palette: Palette, bridge: Bridge, history: Path | None) -> None:
+        super().__init__(id="workspace")
+        self._layout_used = WorkspaceLayout()
+        self._default_layout = self._layout_used  # type: ignore[assignment]
+        self.palette = palette
+        self.source = SourcePane(palette)
+        self.threads = ThreadsPane(palette)
+        self.stack = StackPane(palette)
+        self.variables = VariablesPane(palette)
+        self.watches = WatchesPane(palette)
+        self.console = ConsolePane(palette, bridge.completions, bridge.incomplete, history)
+        self.output = OutputPane(palette)
+        self.launches = LaunchesPane(palette)
+        self.breakpoints = BreakpointsPane(palette)
+        self.panes: dict[str, Widget] = {name: getattr(self, name) for name in PANES}
+        self._last_focus = "source"
+        self._preset = "balanced"
+
+    def compose(self) -> ComposeResult:
+        yield Static(TINY, id="title-tiny", markup=False)
+        for name in PANES:
+            yield Title(self.palette, partial(self._own_title, name), f"title-{name}")
+        yield Title(self.palette, self._tab_titles, "tabs")
+        yield Divider(self.palette, self._junctions)
+        yield from self.panes.values()
+
+    # --- titles ---
+
+    def _own_title(self, name: str) -> Sequence[tuple[str, str, bool, bool]]:
+        return [self._title(name, True)]
+
+    def _title(self, name: str, active: bool) -> tuple[str, str, bool, bool]:
+        pane = self.panes[name]
+        shown = name
+        if name == "source" and self.source.path:
+            shown = self.source.path.rsplit("/", 1)[-1]
+        return shown, str(getattr(pane, "badge", "")), active, active and self._has_focus(pane)
+
+    def _tab_titles(self) -> Sequence[tuple[str, str, bool, bool]]:
+        active = self._active_tab()
+        rows = []
+        for name in tabs(self.size):
+            shown, badge, on, focused = self._title(name, name == active)
+            rows.append((shown, badge if name not in RIGHT else "", on, focused))
+        return rows
+
+    def _active_tab(self) -> str:
+        names = tabs(self.size)
+        tab = self._layout_used.wanted.tab
+        return tab if tab in names else "console"
+
+    @staticmethod
+    def _has_focus(pane: Widget) -> bool:
+        return pane.has_focus or pane.has_focus_within
+
+    def _junctions(self) -> set[int]:
+        placed = self._layout_used.placed
+        return {placed[f"title-{name}"].y for name in RIGHT if f"title-{name}" in placed}
+
+    def refresh_titles(self) -> None:
+        for title in self.query(Title):
+            title.refresh()
+
+    # --- arrangement ---
+
+    def _change(self, **fields: object) -> None:
+        wanted = replace(self._layout_used.wanted, **fields)  # type: ignore[arg-type]
+        if wanted != self._layout_used.wanted:
+            self._layout_used.wanted = wanted
+            self.refresh(layout=True)
+            self.refresh_titles()
+
+    def on_resize(self) -> None:
+        self.refresh_titles()
+        if is_tiny(self.size):
+            self.console.input.focus()
+
+    def show_threads(self, shown: bool) -> None:
+        self._change(threads=shown)
+
+    def show_pane(self, name: str) -> None:
+        """Bring a pane on screen and give it the focus."""
+        if name not in self.panes:
+            return
+        if self._layout_used.wanted.zoomed:
+            self._change(zoomed=name)
+        if name in tabs(self.size):
+            self._change(tab=name)
+        if name == "threads" and name not in tabs(self.size):
+            self._change(threads=True)
+        pane = self.panes[name]
+        self.call_after_refresh(self._focus, pane)
+
+    @staticmethod
+    def _focus(pane: Widget) -> None:
+        if isinstance(pane, ConsolePane):
+            pane.input.focus()
+        elif isinstance(pane, OutputPane):
+            pane.focus_inside()
+        else:
+            pane.focus()
+
+    def focused_name(self) -> str:
+        return next((name for name, pane in self.panes.items() if self._has_focus(pane)), "source")
+
+    def cycle(self, step: int) -> None:
+        shown = [name for name in PANES if name in self._layout_used.placed or name in tabs(self.size)]
+        at = shown.index(self.focused_name()) if self.focused_name() in shown else 0
+        self.show_pane(shown[(at + step) % len(shown)])
+
+    def zoom(self) -> None:
+        self._change(zoomed="" if self._layout_used.wanted.zoomed else self.focused_name())
+
+    def unzoom(self) -> None:
+        self._change(zoomed="")
+
+    def next_preset(self) -> str:
+        names = list(PRESETS)
+        self._preset = names[(names.index(self._preset) + 1) % len(names)]
+        columns, rows = PRESETS[self._preset]
+        self._change(columns=columns, rows=rows)
+        return self._preset
+
+    def resize_shares(self, columns: int = 0, rows: int = 0) -> None:
+        wanted = self._layout_used.wanted
+        self._change(
+            columns=max(25, min(65, wanted.columns + columns)),
+            rows=max(15, min(70, wanted.rows + rows)),
+        )
+
+    def saved_layout(self) -> dict[str, int]:
+        wanted = self._layout_used.wanted
+        return {"columns": wanted.columns, "rows": wanted.rows}
+
+    def restore_layout(self, layout: dict[str, int]) -> None:
+        self._change(columns=int(layout.get("columns", 41)), rows=int(layout.get("rows", 30)))
+
+    def focused_help(self) -> tuple[str, str]:
+        name = self.focused_name()
+        return name, str(getattr(self.panes[name], "help_text", ""))
+
+    def terminal_size(self) -> Size:
+        """The size the program's terminal is given: that of the output pane."""
+        return Size(max(self.size.width - 2, 20), max(self.size.height // 3, 5))

@@ -60,7 +60,7 @@ class KernelStops:
         self.thread = 0  # the focus
         self.level = 0  # native level of its innermost kernel frame
         self._threads: tuple[ThreadRange, ...] = ()
-        self._stop_after_launch = False
+        self._after_launch = "continue"  # `then` of launchDone: continue, stop or run
         self._told_unavailable = ""
 
     # --- the launch protocol ---
@@ -70,7 +70,7 @@ class KernelStops:
         session = self._session
         kernel = msgspec.convert(body, KernelReady, strict=False)
         session.enter(Phase.DISPATCHING)
-        self._stop_after_launch = False
+        self._after_launch = "continue"
         try:
             await self._attach()
             conditions = {entry.id: entry.spec.condition for entry in session.book.entries.values()}
@@ -106,13 +106,12 @@ class KernelStops:
     async def launch_ended(self, body: dict[str, Any]) -> None:
         session = self._session
         await session.kernels.ended()
-        then = "stop" if self._stop_after_launch else "continue"
         if session.phase is not Phase.EXITED:
             session.snapshot = None
             session.enter(Phase.RUNNING_PYTHON)
         if not self._needed():
             await session.kernels.detach()
-        await session.connection.request("launchDone", launch=body["launch"], then=then)
+        await session.connection.request("launchDone", launch=body["launch"], then=self._after_launch)
 
     def _needed(self) -> bool:
         """Whether the native debugger should stay for later launches."""
@@ -131,18 +130,17 @@ class KernelStops:
         """From a kernel stop."""
         session = self._session
         kind = {"next": StepKind.NEXT, "step": StepKind.STEP, "finish": StepKind.FINISH, "until": StepKind.UNTIL}
-        was = session.snapshot
+        was, before = session.snapshot, self._after_launch
+        # The launch may end before the controller answers, so this is settled first.
+        self._after_launch = "run" if verb == "continue" else "stop"
         try:
             if verb == "continue":
                 await session.kernels.resume(threads)
             else:
-                self._stop_after_launch = self._stop_after_launch or verb in ("next", "step", "until", "finish")
                 await session.kernels.step(kind[verb.value], self.thread, all_threads=all_threads, line=line)
         except PkdbError:
-            session.snapshot = was
+            session.snapshot, self._after_launch = was, before
             raise
-        if verb == "continue":
-            self._stop_after_launch = False
         if session.snapshot is was:
             session.enter(Phase.RUNNING_KERNEL)
 

@@ -1,0 +1,160 @@
+"""What the program is told to do when a debugged launch is over, by what was typed at its last kernel stop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from pkdb_tui.engine.api import LaunchOptions, Phase, ThreadRange
+from pkdb_tui.engine.errors import NativeError
+from pkdb_tui.engine.native.base import (
+    Controller,
+    NativeBreakpoint,
+    NativeFrame,
+    NativePlacement,
+    NativeStop,
+    NativeVariable,
+    StepKind,
+    StopCause,
+)
+from pkdb_tui.engine.protocol import KernelReady
+from pkdb_tui.engine.session import Session, Verb
+
+READY = {
+    "launch": 7,
+    "kernel": "scale",
+    "file": "/scale.py",
+    "firstLine": 3,
+    "lastLine": 5,
+    "pattern": "parallel_for",
+    "space": "OpenMP",
+    "policy": "RangePolicy 0:8",
+    "framework": "minikokkos",
+    "binary": "/scale.so",
+    "lines": {"/scale.py": [4, 5]},
+    "entry": "pk_body",
+    "views": "minikokkos",
+}
+
+
+class AttachedController(Controller):
+    """Attached to nothing: takes every request; steps fail when told to."""
+
+    refuses_steps = False
+
+    @property
+    def attached(self) -> bool:
+        return True
+
+    async def attach(self, pid: int) -> None: ...
+
+    async def detach(self) -> None: ...
+
+    async def load_kernel(self, kernel: KernelReady) -> None: ...
+
+    async def place(self, breakpoints: Sequence[NativeBreakpoint]) -> list[NativePlacement]:
+        return []
+
+    async def launch_begun(self, kernel: KernelReady) -> None: ...
+
+    async def launch_ended(self) -> None: ...
+
+    async def resume(self, threads: Sequence[int] | None = None) -> None: ...
+
+    async def step(self, kind: StepKind, thread: int, *, all_threads: bool = False, line: int = 0) -> None:
+        if self.refuses_steps:
+            raise NativeError("Thread 0 can't be stepped.")
+
+    async def interrupt(self) -> None: ...
+
+    async def thread_states(self) -> tuple[ThreadRange, ...]:
+        return ()
+
+    async def frames(self, thread: int) -> list[NativeFrame]:
+        return []
+
+    async def variables(self, thread: int, level: int) -> list[NativeVariable]:
+        return []
+
+    async def variables_of_threads(
+        self, threads: Sequence[int], names: Sequence[str]
+    ) -> dict[int, list[NativeVariable]]:
+        return {}
+
+    async def read_memory(self, regions: Sequence[tuple[int, int]]) -> list[bytes]:
+        return []
+
+    async def write_memory(self, address: int, data: bytes) -> None: ...
+
+    async def send(self, command: str) -> str:
+        return ""
+
+    async def location_text(self, binary: str, file: str, line: int) -> Mapping[str, Any]:
+        return {}
+
+
+class RecordedConnection:
+    """Keeps what the debuggee would be sent."""
+
+    connected = True
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, dict[str, Any]]] = []
+
+    async def request(self, command: str, **arguments: Any) -> dict[str, Any]:
+        self.sent.append((command, arguments))
+        return {}
+
+
+async def launch(verbs: Sequence[Verb], *, refused: Verb | None = None) -> dict[str, Any]:
+    """Arguments of `launchDone` after a launch that stopped before each of these verbs."""
+    controllers: list[AttachedController] = []
+
+    def made(listener: Any) -> AttachedController:
+        controllers.append(AttachedController(listener))
+        return controllers[0]
+
+    session = Session(LaunchOptions(script="/scale.py"), lambda event: None, controller=made)
+    connection = RecordedConnection()
+    session.connection = connection  # type: ignore[assignment]
+    await session.kernels.attach(1)
+    await session.kernel_stops.launch_ready(dict(READY))
+    stop = NativeStop(cause=StopCause.BREAKPOINT, thread=0, breakpoints=(), threads=(), hits={})
+    for verb in verbs:
+        session.kernels.stop = stop
+        session.snapshot = await session.kernel_stops.build(stop)
+        session.enter(Phase.STOPPED_KERNEL)
+        await session.resume(verb)
+    if refused is not None:
+        session.kernels.stop = stop
+        session.snapshot = await session.kernel_stops.build(stop)
+        session.enter(Phase.STOPPED_KERNEL)
+        controllers[0].refuses_steps = True
+        with pytest.raises(NativeError):
+            await session.resume(refused)
+    await session.kernel_stops.launch_ended({"launch": 7})
+    return next(arguments for command, arguments in connection.sent if command == "launchDone")
+
+
+async def test_a_launch_without_a_kernel_stop_lets_a_python_step_go_on() -> None:
+    assert await launch([]) == {"launch": 7, "then": "continue"}
+
+
+async def test_continue_at_a_kernel_stop_drops_a_python_step() -> None:
+    assert await launch([Verb.CONTINUE]) == {"launch": 7, "then": "run"}
+
+
+@pytest.mark.parametrize("verb", [Verb.NEXT, Verb.STEP, Verb.UNTIL, Verb.FINISH])
+async def test_a_step_out_of_a_kernel_stops_at_the_launching_line(verb: Verb) -> None:
+    assert await launch([verb]) == {"launch": 7, "then": "stop"}
+
+
+async def test_the_last_verb_decides() -> None:
+    assert (await launch([Verb.NEXT, Verb.CONTINUE]))["then"] == "run"
+    assert (await launch([Verb.CONTINUE, Verb.NEXT]))["then"] == "stop"
+
+
+async def test_a_refused_step_changes_nothing() -> None:
+    assert (await launch([Verb.CONTINUE], refused=Verb.NEXT))["then"] == "run"

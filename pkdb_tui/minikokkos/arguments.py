@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from pkdb_tui.minikokkos import cpp_types as types
-from pkdb_tui.minikokkos.cpp_types import NUMPY, PACK, SIZES, CType
+from pkdb_tui.minikokkos.cpp_types import NUMPY, PACK, CType
 from pkdb_tui.minikokkos.errors import ArgumentError
 from pkdb_tui.minikokkos.policies import ExecutionPolicy
-from pkdb_tui.minikokkos.program import Definition, annotations, roles
+from pkdb_tui.minikokkos.program import Definition, annotated, roles
 
 _CODES = {
     bool: "bool", int: "int32_t", float: "double", complex: "std::complex<double>",
@@ -42,7 +42,7 @@ class Layout:
         self._kernel = kernel
         self._order = roles(kernel, pattern, policy.kind, policy.rank).arguments
         self._check_names(given)
-        wanted = annotations(kernel)
+        wanted = annotated(kernel)
         self.types = {name: self._type(name, wanted.get(name), given[name]) for name in self._order}
         self.dense = tuple(name for name, kind in self.types.items() if kind.is_view and given[name].flags.c_contiguous)
         self._written = _written(kernel.node)
@@ -88,7 +88,7 @@ class Layout:
                     struct.pack(PACK[kind.name], given[name])
                 except struct.error as error:
                     raise ArgumentError(
-                        f"{self._kernel.name}: {name} is {given[name]!r}, which does not fit {kind.name.removesuffix('_t')}."
+                        f"{self._kernel.name}: {name} is {given[name]!r}, which does not fit {_spoken(kind)}."
                     ) from error
 
     def _check_names(self, given: Mapping[str, Any]) -> None:
@@ -167,6 +167,3 @@ def _written(node: ast.FunctionDef) -> frozenset[str]:
         elif isinstance(child, ast.Call) and types.last_name(child.func).startswith("atomic_") and child.args:
             found.add(types.last_name(child.args[0]))
     return frozenset(found)
-
-
-__all__ = ["SIZES", "Layout", "signature"]

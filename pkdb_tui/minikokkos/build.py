@@ -75,7 +75,7 @@ def _compiler() -> tuple[str, ...]:
 
 
 def cache_folder() -> Path:
-    """Where compiled kernels are kept: PKDB_CACHE, or the user's cache; a temporary folder where neither is writable."""
+    """Where compiled kernels are kept: PKDB_CACHE or the user's cache, a temporary folder where it isn't writable."""
     global _folder
     wanted = _wanted_folder()
     if _folder is not None and (_folder == wanted or not os.access(wanted, os.W_OK)):

@@ -95,9 +95,3 @@ erf, erfc, lgamma, tgamma = math.erf, math.erfc, math.lgamma, math.gamma
 isfinite, isinf, isnan = np.isfinite, np.isinf, np.isnan
 abs, min, max = abs, min, max
 e, pi, tau, inf, nan = math.e, math.pi, math.tau, math.inf, math.nan
-
-__all__ = [
-    name
-    for name in globals()
-    if not name.startswith("_") and name not in ("Any", "Callable", "math", "np", "threading")
-]  # noqa: PLE0605

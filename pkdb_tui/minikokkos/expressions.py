@@ -16,13 +16,43 @@ if TYPE_CHECKING:
 
 MISSING = object()
 ONE = frozenset(
-    """acos acosh asin asinh atan atanh ceil cos cosh erf erfc exp exp2 expm1 fabs floor lgamma log log10 log1p log2
-    sin sinh sqrt tan tanh tgamma trunc cbrt round""".split()
+    [
+        "acos",
+        "acosh",
+        "asin",
+        "asinh",
+        "atan",
+        "atanh",
+        "ceil",
+        "cos",
+        "cosh",
+        "erf",
+        "erfc",
+        "exp",
+        "exp2",
+        "expm1",
+        "fabs",
+        "floor",
+        "lgamma",
+        "log",
+        "log10",
+        "log1p",
+        "log2",
+        "sin",
+        "sinh",
+        "sqrt",
+        "tan",
+        "tanh",
+        "tgamma",
+        "trunc",
+        "cbrt",
+        "round",
+    ]
 )
-TWO = frozenset("atan2 copysign fmax fmin fmod hypot pow remainder".split())
-TESTS = frozenset("isfinite isinf isnan".split())
+TWO = frozenset(["atan2", "copysign", "fmax", "fmin", "fmod", "hypot", "pow", "remainder"])
+TESTS = frozenset(["isfinite", "isinf", "isnan"])
 ALIASES = {"gamma": "tgamma", "arccos": "acos", "arcsin": "asin", "arctan": "atan", "arctan2": "atan2", "power": "pow"}
-ATOMICS = frozenset("add sub mul div mod max min and or xor lshift rshift".split())
+ATOMICS = frozenset(["add", "sub", "mul", "div", "mod", "max", "min", "and", "or", "xor", "lshift", "rshift"])
 CASTS = {**types.VIEW_ELEMENTS, "float": "double"}
 _BINARY = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.LShift: "<<", ast.RShift: ">>",
@@ -42,6 +72,7 @@ class Expressions:
         self.scope = Scope()
 
     def error(self, node: ast.AST, message: str) -> NoReturn:
+        """Raise CompileError at a node."""
         raise CompileError(message, self.file, getattr(node, "lineno", 0), getattr(node, "col_offset", -1))
 
     def of(self, node: ast.expr) -> Typed:
@@ -109,7 +140,7 @@ class Expressions:
             return f"{text}.{node.attr}()", DOUBLE if "double" in kind.name else CType("float")
         if kind.is_view and node.attr in ("ndim", "size"):
             return (str(kind.rank), INT) if node.attr == "ndim" else (f"int32_t({text}.size())", INT)
-        self.error(node, f"the attribute {node.attr} is not supported in a kernel")
+        return self.error(node, f"the attribute {node.attr} is not supported in a kernel")
 
     # --- operators ---
 
@@ -268,7 +299,7 @@ class Expressions:
             return f"std::complex<{part}>({', '.join(texts)})", CType(f"std::complex<{part}>")
         if name == "print":
             self.error(node, "print is not supported in a kernel: use pk.printf")
-        self.error(node, f"the function {ast.unparse(node.func)} is not supported in a kernel")
+        return self.error(node, f"the function {ast.unparse(node.func)} is not supported in a kernel")
 
     def _call_rsqrt(self, node: ast.Call) -> Typed:
         return f"(1.0 / std::sqrt(double({self.number(node.args[0])[0]})))", DOUBLE
@@ -352,7 +383,7 @@ class Expressions:
             return f"int32_t({text}.extent[{self.index(node.args[0])}])", INT
         if kind.is_view and func.attr in ("rank", "size"):
             return (str(kind.rank), INT) if func.attr == "rank" else (f"int32_t({text}.size())", INT)
-        self.error(node, f"the method {func.attr} is not supported in a kernel")
+        return self.error(node, f"the method {func.attr} is not supported in a kernel")
 
 
 def cast(text: str, kind: CType, wanted: CType) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from pkdb_tui.minikokkos import arguments, debug, python_space
 from pkdb_tui.minikokkos.build import BOUNDS, DEBUG, RELEASE, Built, build
-from pkdb_tui.minikokkos.cpp_types import PACK, CType
+from pkdb_tui.minikokkos.cpp_types import PACK
 from pkdb_tui.minikokkos.debug import Condition, DebugBuild, KernelSource
 from pkdb_tui.minikokkos.errors import ArgumentError
 from pkdb_tui.minikokkos.policies import ExecutionPolicy, ExecutionSpace, RangePolicy
@@ -191,6 +191,3 @@ def parallel_reduce(*args: Any, **kwargs: Any) -> Any:
 def parallel_scan(*args: Any, **kwargs: Any) -> Any:
     """Scan over a policy, giving the total: `([name,] policy, workunit[, initial value], name=argument, …)`."""
     return _launch("scan", args, kwargs)
-
-
-__all__ = ["CType", "Callable", "parallel_for", "parallel_reduce", "parallel_scan"]

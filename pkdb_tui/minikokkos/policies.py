@@ -53,7 +53,8 @@ def _checked(space: Any) -> ExecutionSpace:
         return _default
     if space not in _HERE:
         raise ArgumentError(
-            f"The embedded runtime has no execution space {space.name}: use OpenMP, Serial or Debug, or install PyKokkos."
+            f"The embedded runtime has no execution space {space.name}: use OpenMP, Serial or Debug, or install "
+            "PyKokkos."
         )
     return space
 

@@ -6,13 +6,13 @@ import ast
 import builtins
 import linecache
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
 from pkdb_tui.minikokkos import cpp_types as types
-from pkdb_tui.minikokkos.cpp_types import BOOL, DOUBLE, INT, TEAM, VOID, CType
+from pkdb_tui.minikokkos.cpp_types import BOOL, INT, TEAM, VOID, CType
 from pkdb_tui.minikokkos.debug import Condition, KernelSource
 from pkdb_tui.minikokkos.errors import ArgumentError, CompileError
 from pkdb_tui.minikokkos.expressions import MISSING, Expressions, Typed
@@ -49,6 +49,7 @@ class Definition:
         self.name = function.__name__
         self.file = os.path.realpath(function.__code__.co_filename)
         self.names = Captured(function)
+        self.in_python: dict[str, Any] = {}  # accumulator name -> the form of it that the space Debug runs
         self._node: ast.FunctionDef | None = None
 
     @property
@@ -81,9 +82,10 @@ class Definition:
             _trees[name] = known = (lines, ast.parse("".join(lines)))
         first = self.function.__code__.co_firstlineno
         for node in ast.walk(known[1]):
-            if isinstance(node, ast.FunctionDef) and node.name == self.function.__code__.co_name:
-                if first in (node.lineno, *(d.lineno for d in node.decorator_list)):
-                    return node
+            if not isinstance(node, ast.FunctionDef) or node.name != self.function.__code__.co_name:
+                continue
+            if first in (node.lineno, *(d.lineno for d in node.decorator_list)):
+                return node
         raise CompileError(f"the source of the kernel {self.name} can't be found in {name}: put it in a file")
 
 
@@ -135,7 +137,7 @@ def _annotation(kernel: Definition, argument: ast.arg) -> CType | None:
         raise CompileError(str(error), kernel.file, argument.lineno, argument.col_offset) from None
 
 
-def annotations(kernel: Definition) -> dict[str, CType | None]:
+def annotated(kernel: Definition) -> dict[str, CType | None]:
     """The types the parameters' annotations ask for."""
     return {argument.arg: _annotation(kernel, argument) for argument in kernel.parameters}
 
@@ -295,10 +297,3 @@ class Program:
 
 def _ending(result: CType) -> list[str]:
     return [] if result == VOID else [f"    return {result.text}();"]
-
-
-def is_module(value: Any) -> bool:
-    return isinstance(value, ModuleType)
-
-
-__all__ = ["Captured", "Callable", "DOUBLE", "Definition", "Program", "annotations", "definition", "roles"]

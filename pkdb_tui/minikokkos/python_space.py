@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import ast
+import copy
 import itertools
 import threading
 from collections.abc import Callable, Iterable
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from pkdb_tui.minikokkos import cpp_types as types
+from pkdb_tui.minikokkos.arguments import Layout
 from pkdb_tui.minikokkos.cpp_types import CType
 from pkdb_tui.minikokkos.errors import ArgumentError
 from pkdb_tui.minikokkos.policies import ExecutionPolicy, PerTeam
-from pkdb_tui.minikokkos.program import Definition, annotations
+from pkdb_tui.minikokkos.program import Definition, annotated
 from pkdb_tui.minikokkos.translate import reduction_of
-
-_ZERO: dict[str, tuple[Any, Any, Any]] = {}
+from pkdb_tui.minikokkos.views import View
 
 
 class TeamMember:
@@ -254,16 +254,17 @@ def _mark(reduction: str, name: str) -> Callable[[Any], Any]:
 
 def _python(kernel: Definition, accumulator: str) -> Callable[..., Any]:
     """The workunit in a form that returns its accumulator; the function itself where it has none."""
-    key = ("__pk_python__", accumulator)
-    cache = kernel.function.__dict__.setdefault("__pk_python__", {})
-    if key in cache:
-        made: Callable[..., Any] = cache[key]
-        return made
+    made: Callable[..., Any] | None = kernel.in_python.get(accumulator)
+    if made is None:
+        made = kernel.in_python[accumulator] = _rewritten(kernel, accumulator)
+    return made
+
+
+def _rewritten(kernel: Definition, accumulator: str) -> Callable[..., Any]:
     text = ast.dump(kernel.node)
     if not accumulator and "Acc" not in text and "ScratchView" not in text:
-        cache[key] = kernel.function
         return kernel.function
-    node = ast.parse(ast.unparse(ast.Module([], []))) and _copy(kernel.node)
+    node = copy.deepcopy(kernel.node)
     node.decorator_list = []
     _Rewriter(accumulator).body(node)
     names = dict.fromkeys(kernel.function.__code__.co_freevars)
@@ -274,26 +275,18 @@ def _python(kernel: Definition, accumulator: str) -> Callable[..., Any]:
     code = compile(module, kernel.function.__code__.co_filename, "exec", dont_inherit=True)
     local: dict[str, Any] = {}
     exec(code, shared if not inside else {**shared, **inside}, local)
-    function = local[kernel.function.__name__]
-    cache[key] = function
-    return function  # type: ignore[no-any-return]
-
-
-def _copy(node: ast.FunctionDef) -> ast.FunctionDef:
-    import copy
-
-    return copy.deepcopy(node)
+    function: Callable[..., Any] = local[kernel.function.__name__]
+    return function
 
 
 def run(pattern: str, policy: ExecutionPolicy, kernel: Definition, given: dict[str, Any], initial: Any) -> Any:
     """A whole launch, in Python."""
-    from pkdb_tui.minikokkos.arguments import Layout
-
     Layout(kernel, pattern, policy, given)
+    given = {name: value.view(View) if isinstance(value, np.ndarray) else value for name, value in given.items()}
     accumulator, value, reduction = "", None, ""
     if pattern != "for":
         argument = kernel.parameters[policy.rank]
-        kind = annotations(kernel)[argument.arg] or CType("double", reduction="sum")
+        kind = annotated(kernel)[argument.arg] or CType("double", reduction="sum")
         kind = reduction_of(kernel.node, argument.arg, CType(kind.name, reduction=kind.reduction or "sum"))
         accumulator, reduction = argument.arg, kind.reduction
         value = none(reduction, kind.name)
@@ -355,6 +348,3 @@ def _threads(
     if errors:
         raise errors[0]
     return results
-
-
-__all__ = ["FunctionType", "TeamMember", "run"]

@@ -130,7 +130,8 @@ class Regions:
     def _team(self, program: Program, arguments: str) -> list[str]:
         loop = (
             "for (int64_t pk_k = pk_part.from; pk_k < pk_part.to; ++pk_k) { "
-            "pk::Team pk_team_member = pk_all.member(pk_k, pk_count, omp_get_thread_num(), int(pk_size), pk_shared, pk_own); "
+            "pk::Team pk_team_member = "
+            "pk_all.member(pk_k, pk_count, omp_get_thread_num(), int(pk_size), pk_shared, pk_own); "
             f"{self._call('pk_team_member', arguments)} pk_team_member.team_barrier(); }}"
         )
         lines = self._shared(program, loop)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pkdb_tui.minikokkos import cpp_types as types
-from pkdb_tui.minikokkos.cpp_types import BOOL, DOUBLE, INT, VOID, CType
+from pkdb_tui.minikokkos.cpp_types import BOOL, INT, VOID, CType
 from pkdb_tui.minikokkos.debug import Condition
 from pkdb_tui.minikokkos.errors import CompileError
 from pkdb_tui.minikokkos.expressions import Expressions, Typed, c_string, cast
@@ -263,7 +263,7 @@ class FunctionTranslator(Expressions):
     def _do_Expr(self, node: ast.Expr) -> None:
         if not isinstance(node.value, ast.Call):
             self.error(node, f"{ast.unparse(node)} has no effect")
-        self.at(node, f"{self.text(node.value)};")
+        self.at(node, f"PK_LINE; {self.text(node.value)};")
 
     # --- nested functions and nested parallelism ---
 
@@ -302,10 +302,8 @@ class FunctionTranslator(Expressions):
         policy, function = node.args[0], node.args[1]
         where = types.last_name(policy.func)
         if name == "single" and where in ("PerTeam", "PerThread"):
-            return (
-                f"pk::single({self.text(policy.args[0])}, {str(where == 'PerTeam').lower()}, {self._closure(function, [])})",
-                VOID,
-            )
+            once = "true" if where == "PerTeam" else "false"
+            return f"pk::single({self.text(policy.args[0])}, {once}, {self._closure(function, [])})", VOID
         if name == "parallel_for" and where == "TeamThreadMDRange":
             extents = ", ".join(self.index(extent) for extent in policy.args[1:])
             inner = self._closure(function, [INT] * len(policy.args[1:]))
@@ -382,6 +380,3 @@ def reduction_of(node: ast.FunctionDef, accumulator: str, kind: CType) -> CType:
             seen.add({"min": "min", "fmin": "min", "max": "max", "fmax": "max"}.get(name, "sum") if own else "sum")
     found = seen.pop() if len(seen) == 1 else "sum"
     return CType(kind.name, reduction=found if kind.reduction == "sum" else kind.reduction)
-
-
-__all__ = ["DOUBLE", "FunctionTranslator", "GLUE", "parameter_list", "reduction_of"]

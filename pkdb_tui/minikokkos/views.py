@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Sequence
 from enum import Enum
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -56,7 +56,7 @@ class View(np.ndarray[Any, Any]):
         trait: Trait = Trait.TraitDefault,
         array: Any = None,
     ) -> View:
-        order = "F" if layout is Layout.LayoutLeft else "C"
+        order: Literal["C", "F"] = "F" if layout is Layout.LayoutLeft else "C"
         if trait is Trait.Atomic:
             raise NotImplementedError(
                 "Views with the trait Atomic are not supported here: use pk.atomic_add and its kin."
@@ -103,7 +103,9 @@ class _Alias:
 
 
 def _numpy_type(element: Any) -> np.dtype[Any]:
-    return np.dtype({int: np.int32, builtins.float: np.float64, builtins.bool: np.bool_}.get(element, element))
+    known: dict[Any, Any] = {int: np.int32, builtins.float: np.float64, builtins.bool: np.bool_}
+    found: np.dtype[Any] = np.dtype(known.get(element, element))
+    return found
 
 
 class _Typed:
@@ -140,10 +142,65 @@ class Max(_Typed):
     """Annotates the accumulator of a reduction that takes the maximum."""
 
 
-for _rank in range(1, 9):
-    globals()[f"View{_rank}D"] = type(f"View{_rank}D", (_Typed,), {"__module__": __name__})
-    globals()[f"ScratchView{_rank}D"] = type(f"ScratchView{_rank}D", (ScratchView,), {"__module__": __name__})
+class View1D(_Typed):
+    """A view of 1 dimension."""
 
-__all__ = [
-    name for name in globals() if not name.startswith("_") and name not in ("Any", "Enum", "Sequence", "builtins", "np")
-]  # noqa: PLE0605
+
+class View2D(_Typed):
+    """A view of 2 dimensions."""
+
+
+class View3D(_Typed):
+    """A view of 3 dimensions."""
+
+
+class View4D(_Typed):
+    """A view of 4 dimensions."""
+
+
+class View5D(_Typed):
+    """A view of 5 dimensions."""
+
+
+class View6D(_Typed):
+    """A view of 6 dimensions."""
+
+
+class View7D(_Typed):
+    """A view of 7 dimensions."""
+
+
+class View8D(_Typed):
+    """A view of 8 dimensions."""
+
+
+class ScratchView1D(ScratchView):
+    """A scratch view of 1 dimension."""
+
+
+class ScratchView2D(ScratchView):
+    """A scratch view of 2 dimensions."""
+
+
+class ScratchView3D(ScratchView):
+    """A scratch view of 3 dimensions."""
+
+
+class ScratchView4D(ScratchView):
+    """A scratch view of 4 dimensions."""
+
+
+class ScratchView5D(ScratchView):
+    """A scratch view of 5 dimensions."""
+
+
+class ScratchView6D(ScratchView):
+    """A scratch view of 6 dimensions."""
+
+
+class ScratchView7D(ScratchView):
+    """A scratch view of 7 dimensions."""
+
+
+class ScratchView8D(ScratchView):
+    """A scratch view of 8 dimensions."""

@@ -138,9 +138,8 @@ class Session:
     def enter(self, phase: Phase) -> None:
         if phase is not self.phase:
             self.phase = phase
-            if phase.running:
-                self._settled.clear()
-            else:
+            self._settled.clear()
+            if not phase.running and not phase.stopped:
                 asyncio.get_running_loop().call_soon(self._set_settled)
             self.emit(PhaseChanged(phase=phase, generation=self.generation))
 
@@ -242,7 +241,7 @@ class Session:
             self.enter(Phase.IDLE)
 
     async def settled(self) -> None:
-        """Until the program is stopped or has ended."""
+        """Until the program is stopped, all of the stop being shown, or has ended."""
         await self._settled.wait()
 
     # --- going on ---
@@ -261,7 +260,12 @@ class Session:
         self.require_stop()
         if self.phase is Phase.STOPPED_KERNEL:
             raise WrongPhase("A kernel can't jump.", "Jump at a stop in Python.")
-        await self.connection.request("jump", line=line)
+        self._settled.clear()
+        try:
+            await self.connection.request("jump", line=line)
+        except PkdbError:
+            self._set_settled()
+            raise
 
     async def pause(self) -> None:
         """Stop the program where it is: at a Python line, or at a kernel line."""
@@ -434,9 +438,14 @@ class Session:
         return self._python_stop
 
     async def after_stop(self) -> None:
-        """What may come a moment later: watches."""
-        if await self.watch_list.refresh(self.generation):
-            self.emit(WatchesChanged(watches=self.watches))
+        """What may come a moment later: watches. The session is settled then."""
+        generation = self.generation
+        try:
+            if await self.watch_list.refresh(generation):
+                self.emit(WatchesChanged(watches=self.watches))
+        finally:
+            if generation == self.generation:
+                self._set_settled()
 
     def _event_continued(self, body: dict[str, Any]) -> None:
         if self.phase is Phase.STOPPED_PYTHON:

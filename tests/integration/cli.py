@@ -1,0 +1,112 @@
+"""Runs the real command line in plain mode, as a script or a person at a terminal would."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pexpect
+
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = ROOT / "tests" / "fixtures"
+COMMAND = [sys.executable, "-m", "pkdb_tui"]
+LIMIT = 60.0
+PROMPT = "pkdb> "
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run wrote and how it ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def lines(self) -> list[str]:
+        return self.out.splitlines()
+
+    def starting(self, word: str) -> list[str]:
+        """Lines of standard output that begin so."""
+        return [line for line in self.lines if line.startswith(word)]
+
+    @property
+    def stops(self) -> list[str]:
+        return self.starting("stopped:")
+
+    @property
+    def objects(self) -> list[dict[str, Any]]:
+        """The lines of a `--json` run; each must be one JSON object."""
+        return [json.loads(line) for line in self.lines]
+
+    def events(self, name: str) -> list[dict[str, Any]]:
+        return [each for each in self.objects if each["event"] == name]
+
+
+def environment(state: Path | None = None) -> dict[str, str]:
+    """This environment with the package importable and saved state kept apart."""
+    found = {**os.environ, "PYTHONPATH": str(ROOT), "PKDB_STATE": str(state or "/nonexistent/pkdb"), "TERM": "dumb"}
+    found.pop("PYTHONSTARTUP", None)
+    return found
+
+
+def plain(
+    *arguments: str,
+    commands: Sequence[str] = (),
+    stdin: str | bytes = "",
+    folder: Path = FIXTURES,
+    state: Path | None = None,
+    limit: float = LIMIT,
+) -> Run:
+    """`pkdb-tui --plain -c COMMAND... ARGUMENTS` in `folder`; arguments name the options, script and its own."""
+    given = [word for command in commands for word in ("-c", command)]
+    done = subprocess.run(
+        [*COMMAND, "--plain", *given, *arguments],
+        input=stdin.encode() if isinstance(stdin, str) else stdin,
+        capture_output=True,
+        cwd=folder,
+        env=environment(state),
+        timeout=limit,
+        check=False,
+    )
+    return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@contextmanager
+def terminal(*arguments: str, folder: Path = FIXTURES, state: Path | None = None) -> Iterator[pexpect.spawn[str]]:
+    """The command line on a terminal, ended at the end of the block."""
+    child: pexpect.spawn[str] = pexpect.spawn(
+        COMMAND[0],
+        [*COMMAND[1:], "--plain", *arguments],
+        cwd=str(folder),
+        env=environment(state),
+        encoding="utf-8",
+        timeout=20,
+        echo=False,
+        dimensions=(40, 160),
+    )
+    try:
+        yield child
+    finally:
+        child.close(force=True)
+
+
+def living(marker: str) -> list[int]:
+    """Processes whose command line has this text, zombies left out."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+            state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if marker in command and state != "Z" and int(entry.name) != os.getpid():
+            found.append(int(entry.name))
+    return found

@@ -448,6 +448,8 @@ class Debugger:
         if frame is None:
             raise RequestError("A jump is possible only at a line about to run.", "Step once, then jump.")
         try:
-            frame.f_lineno = line  # type: ignore[misc]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that locals not bound yet become None: said to nobody's program
+                frame.f_lineno = line  # type: ignore[misc]
         except ValueError as error:
             raise RequestError(f"Line {line} can't be jumped to: {error}.") from error

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue

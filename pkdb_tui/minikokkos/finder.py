@@ -15,28 +15,28 @@ EMBEDDED = "pkdb_tui.minikokkos"
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds `pykokkos` and its submodules as this package's own modules."""
+    """Finds `pykokkos` and its submodules as this package's own modules, never as copies of them."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, Any] = {}
+        self._specs: dict[str, Any] = {}
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        if name != NAME and not name.startswith(f"{NAME}."):
+        if not f"{name}.".startswith(f"{NAME}."):
             return None
         found = importlib.util.find_spec(EMBEDDED + name.removeprefix(NAME))
-        if found is None:
-            return None
-        return importlib.machinery.ModuleSpec(name, self, origin=found.origin)
+        return importlib.machinery.ModuleSpec(name, self, origin=found.origin) if found is not None else None
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         module = importlib.import_module(EMBEDDED + spec.name.removeprefix(NAME))
-        self._kept[spec.name] = module.__spec__
+        self._specs[module.__name__] = module.__spec__
+        if spec.name == NAME:
+            # The path finder, asked first, would load the package's files a second time under the other name.
+            sys.meta_path.insert(0, self)
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing is left to run; the module keeps the name it was made under."""
-        for name in [NAME + module.__name__.removeprefix(EMBEDDED)]:
-            module.__spec__ = self._kept.pop(name, module.__spec__)
+        """Nothing is left to run; the module keeps its own specification."""
+        module.__spec__ = self._specs.pop(module.__name__)
 
 
 def install(force: bool = False) -> None:

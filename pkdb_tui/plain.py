@@ -6,17 +6,20 @@ import asyncio
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
 
 from pkdb_tui.commands import language
 from pkdb_tui.commands.registry import Reply
-from pkdb_tui.engine.api import Event, ExitCause, Exited, LaunchOptions, Phase
+from pkdb_tui.engine.api import Event, ExitCause, Exited, LaunchOptions, Notice, Phase
 from pkdb_tui.engine.errors import PkdbError
 from pkdb_tui.engine.session import Session
 from pkdb_tui.plain_output import JsonPrinter, Printer, TextPrinter
 
 PROMPT = "pkdb> "
 MORE = "....> "
+RUNS_ON = "The program runs on. `quit` ends it, `restart` runs it anew, an empty line waits for it."
 
 
 class Plain:
@@ -29,6 +32,9 @@ class Plain:
         self._given = bool(commands)
         self._refused = ""
         self._quit = False
+        self._released = asyncio.Event()  # the prompt was asked for while the program runs
+        self._interrupted = False
+        self._typed = b""
 
     def _on_event(self, event: Event) -> None:
         self.printer.event(event)
@@ -57,8 +63,14 @@ class Plain:
             task.cancel()
 
     def _interrupt(self) -> None:
-        if self.session.phase.running:
+        """Ctrl-C pauses; when that brings no stop, the next one brings the prompt."""
+        if not self.session.phase.running:
+            return
+        if self._interrupted or not self.session.connection.connected:
+            self._released.set()
+        else:
             self.session.spawn(self.session.pause())
+        self._interrupted = True
 
     async def _carry_out(self) -> None:
         for line in self._commands:
@@ -75,9 +87,9 @@ class Plain:
 
     async def _read(self) -> str | None:
         """One command as typed, over several lines when it is incomplete; None at the end of input."""
-        line = await asyncio.to_thread(_input, PROMPT)
+        line = await self._input(PROMPT)
         while line is not None and language.incomplete(line):
-            more = await asyncio.to_thread(_input, MORE)
+            more = await self._input(MORE)
             if more is None:
                 return line
             line = f"{line}\n{more}"
@@ -94,13 +106,10 @@ class Plain:
         if reply.value == "quit":
             self._quit = True
             return
-        if self.session.phase.running and self._may_type():
+        if self.session.phase.running and sys.stdin.isatty():
             await self._forward_input()
         else:
-            await self.session.settled()
-
-    def _may_type(self) -> bool:
-        return sys.stdin.isatty()
+            await self._rest()
 
     async def _forward_input(self) -> None:
         """While the program runs, what is typed is the program's."""
@@ -108,9 +117,46 @@ class Plain:
         descriptor = sys.stdin.fileno()
         loop.add_reader(descriptor, lambda: self.session.write_input(os.read(descriptor, 4096)))
         try:
-            await self.session.settled()
+            await self._rest()
         finally:
             loop.remove_reader(descriptor)
+
+    async def _rest(self) -> None:
+        """Until the program is stopped or has ended, or the prompt is asked for."""
+        self._released.clear()
+        self._interrupted = False
+        waits = [asyncio.ensure_future(self.session.settled()), asyncio.ensure_future(self._released.wait())]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+        if self.session.phase.running and self._released.is_set():
+            self.printer.event(Notice(text=RUNS_ON))
+
+    async def _input(self, prompt: str) -> str | None:
+        """One line; a thread of its own waits for it, which may be left waiting when the run ends."""
+        loop = asyncio.get_running_loop()
+        line: asyncio.Future[str | None] = loop.create_future()
+
+        def wait() -> None:
+            answer = _ask(prompt) if sys.stdin.isatty() else self._piped()
+            with suppress(RuntimeError):  # the loop is closed: nobody asks any more
+                loop.call_soon_threadsafe(lambda: None if line.done() else line.set_result(answer))
+
+        threading.Thread(target=wait, daemon=True).start()
+        return await line
+
+    def _piped(self) -> str | None:
+        """Read below Python's buffers: a lock held by a thread left behind would break the interpreter's end."""
+        while b"\n" not in self._typed:
+            data = os.read(sys.stdin.fileno(), 1 << 16)
+            if not data:
+                rest, self._typed = self._typed, b""
+                return rest.decode(errors="replace") if rest else None
+            self._typed += data
+        line, _, self._typed = self._typed.partition(b"\n")
+        return line.decode(errors="replace")
 
     def _status(self) -> int:
         if self._refused and self._given:
@@ -130,16 +176,11 @@ def exit_status(cause: ExitCause) -> int:
     return cause.status or 0
 
 
-def _input(prompt: str) -> str | None:
+def _ask(prompt: str) -> str | None:
     try:
-        return input(prompt) if sys.stdin.isatty() else _piped()
+        return input(prompt)
     except EOFError:
         return None
-
-
-def _piped() -> str | None:
-    line = sys.stdin.readline()
-    return line.rstrip("\n") if line else None
 
 
 def run(options: LaunchOptions, commands: Sequence[str], *, json: bool = False) -> int:

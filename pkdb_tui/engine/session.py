@@ -271,6 +271,11 @@ class Session:
         """Stop the program where it is: at a Python line, or at a kernel line."""
         if not self.phase.running:
             raise WrongPhase(f"The program is {self.phase.value}; there is nothing to pause.")
+        if not self.connection.connected:
+            raise DebuggeeLost(
+                "The program closed the debugger's connection and can't be stopped.",
+                "`quit` ends it, `restart` runs it anew.",
+            )
         if self.phase is Phase.RUNNING_KERNEL:
             await self.kernel_stops.interrupt()
             return

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import select
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -98,15 +100,34 @@ def terminal(*arguments: str, folder: Path = FIXTURES, state: Path | None = None
         child.close(force=True)
 
 
+def send_signal(child: pexpect.spawn[str], number: signal.Signals) -> None:
+    assert child.pid is not None
+    os.kill(child.pid, number)
+
+
 def living(marker: str) -> list[int]:
-    """Processes whose command line has this text, zombies left out."""
+    """Processes that have this text in their command line or in what they were started with, zombies left out."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+            started = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
             state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
         except OSError:
             continue
-        if marker in command and state != "Z" and int(entry.name) != os.getpid():
+        if marker.encode() in started and state != "Z":
             found.append(int(entry.name))
     return found
+
+
+def gone(marker: str, seconds: float = 10.0) -> bool:
+    """Whether every process with this text has ended, or ends within some seconds."""
+    for pid in living(marker):
+        try:
+            descriptor = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        try:
+            select.select([descriptor], [], [], seconds)
+        finally:
+            os.close(descriptor)
+    return not living(marker)

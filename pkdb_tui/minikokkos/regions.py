@@ -17,6 +17,7 @@ extern "C" __attribute__((visibility("default"))) void pk_launch(int64_t* pk_wor
     const int64_t* a = pk_words + 2;
     const int64_t pk_wanted = *a++;
     int pk_threads = pk_wanted ? int(pk_wanted) : omp_get_max_threads();
+    if (pk_threads > 1024) pk_threads = 1024;
     pk_failed = 0;"""
 
 
@@ -135,7 +136,7 @@ class Regions:
             f"{self._call('pk_team_member', arguments)} pk_team_member.team_barrier(); }}"
         )
         lines = self._shared(program, loop)
-        share = "pk_part(pk_count, omp_get_thread_num() / int(pk_size), pk_groups);"
+        share = "pk_part(pk::complete(pk_threads) ? pk_count : 0, omp_get_thread_num() / int(pk_size), pk_groups);"
         return [
             line[: line.index("pk_part(")] + share if line.lstrip().startswith("const pk::Share") else line
             for line in lines

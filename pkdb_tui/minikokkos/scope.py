@@ -8,70 +8,13 @@ from dataclasses import dataclass, field
 from pkdb_tui.minikokkos.cpp_types import CType
 
 _RESERVED = frozenset(
-    [
-        "alignas",
-        "alignof",
-        "asm",
-        "auto",
-        "bool",
-        "catch",
-        "char",
-        "class",
-        "const",
-        "constexpr",
-        "const_cast",
-        "decltype",
-        "default",
-        "delete",
-        "do",
-        "double",
-        "dynamic_cast",
-        "enum",
-        "explicit",
-        "export",
-        "extern",
-        "float",
-        "friend",
-        "goto",
-        "inline",
-        "int",
-        "long",
-        "mutable",
-        "namespace",
-        "new",
-        "noexcept",
-        "nullptr",
-        "operator",
-        "private",
-        "protected",
-        "public",
-        "register",
-        "reinterpret_cast",
-        "short",
-        "signed",
-        "sizeof",
-        "static",
-        "static_assert",
-        "static_cast",
-        "struct",
-        "switch",
-        "template",
-        "this",
-        "thread_local",
-        "throw",
-        "typedef",
-        "typeid",
-        "typename",
-        "union",
-        "unsigned",
-        "using",
-        "virtual",
-        "void",
-        "volatile",
-        "wchar_t",
-        "true",
-        "false",
-    ]
+    """
+    alignas alignof asm auto bool catch char class const constexpr const_cast decltype default delete do
+    double dynamic_cast enum explicit export extern float friend goto inline int long mutable namespace new
+    noexcept nullptr operator private protected public register reinterpret_cast short signed sizeof static
+    static_assert static_cast struct switch template this thread_local throw typedef typeid typename union
+    unsigned using virtual void volatile wchar_t true false
+    """.split()  # noqa: SIM905
 )
 
 

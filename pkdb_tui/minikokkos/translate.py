@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pkdb_tui.minikokkos import cpp_types as types
+from pkdb_tui.minikokkos.calls import Calls
 from pkdb_tui.minikokkos.cpp_types import BOOL, INT, VOID, CType
 from pkdb_tui.minikokkos.debug import Condition
 from pkdb_tui.minikokkos.errors import CompileError
-from pkdb_tui.minikokkos.expressions import Expressions, Typed, c_string, cast
+from pkdb_tui.minikokkos.expressions import Typed, c_string, cast
 from pkdb_tui.minikokkos.scope import Scope, Uses, cpp_name
 from pkdb_tui.minikokkos.spans import is_text, reached
 
@@ -25,7 +26,7 @@ _NATIVE = {
 _JOINS = {"sum": "pk::Sum", "min": "pk::Min", "max": "pk::Max"}
 
 
-class FunctionTranslator(Expressions):
+class FunctionTranslator(Calls):
     """Translates one function body into `lines`."""
 
     def __init__(self, program: Program, file: str, names: Any) -> None:

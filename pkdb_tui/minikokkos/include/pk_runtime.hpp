@@ -331,6 +331,15 @@ struct Share {
         to = from + each + (thread < more ? 1 : 0);
     }
 };
+// Whether OpenMP gave all threads asked for: teams would wait for ever for those missing.
+inline bool complete(int wanted) {
+    if (omp_get_num_threads() == wanted) return true;
+    if (!pk_failed.exchange(2))
+        std::snprintf(pk_message, sizeof pk_message,
+                      "its teams need %d threads, OpenMP gives %d. Use a smaller team size, or raise OMP_THREAD_LIMIT.",
+                      wanted, omp_get_num_threads());
+    return false;
+}
 template <class T> struct alignas(64) Part { T value; };
 
 inline void enter() {

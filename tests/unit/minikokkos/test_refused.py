@@ -98,7 +98,7 @@ def test_bounds(load: Any, hooked: Any) -> None:
     module = load(f"{HEAD}    x[i + 1] = 1\n")
     hooked(lambda launch: launch.run_debug(launch.build_debug()))
     x = np.zeros(4)
-    with pytest.raises(IndexError, match="^x index 4 in dimension 0, extent 4$"):
+    with pytest.raises(IndexError, match=r"^x index 4 in dimension 0, extent 4$"):
         pk.parallel_for(pk.RangePolicy(pk.Serial, 0, 4), module.work, x=x)
     assert x.tolist() == [0, 1, 1, 1]
 
@@ -106,7 +106,7 @@ def test_bounds(load: Any, hooked: Any) -> None:
 def test_bounds_in_an_optimised_build(load: Any) -> None:
     module = load(f"{HEAD}    x[i - 1] = 1\n")
     module.work.bounds = True
-    with pytest.raises(IndexError, match="^x index -1 in dimension 0, extent 4$"):
+    with pytest.raises(IndexError, match=r"^x index -1 in dimension 0, extent 4$"):
         pk.parallel_for(4, module.work, x=np.zeros(4))
 
 

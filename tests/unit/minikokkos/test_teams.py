@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -87,7 +91,7 @@ def sums(m: pk.TeamMember, a: pk.View2D[pk.double], out: pk.View2D[pk.double]):
 def test_nested_reductions_with_scratch(load: Any, space: Any, size: int) -> None:
     rng = np.random.default_rng(5)
     a, x = rng.random((4, 6, 9)), rng.random((4, 9))
-    scratch = pk.PerTeam(pk.ScratchView1D[float].shmem_size(9))
+    scratch = pk.PerTeam(pk.ScratchView1D[float].shmem_size(9))  # type: ignore[misc]
     policy = pk.TeamPolicy(space, 4, size).set_scratch_size(0, scratch)
     result = pk.parallel_reduce(policy, load(KERNELS).nested, rows=6, cols=9, a=a, x=x)
     assert result == pytest.approx((np.einsum("erc,ec->er", a, x) ** 2).sum())
@@ -126,3 +130,20 @@ def test_reductions_and_scans_of_a_team(load: Any, space: Any, size: int) -> Non
 
 def test_auto_is_a_team_of_one() -> None:
     assert pk.TeamPolicy(7, pk.AUTO, 32).team_size == pk.TeamPolicy(pk.OpenMP, 7, "auto").team_size == 1
+
+
+def test_threads_that_openmp_does_not_give_are_named(tmp_path: Path) -> None:
+    script = tmp_path / "teams.py"
+    script.write_text(
+        "import pykokkos as pk\nimport numpy as np\n\n\n@pk.workunit\ndef work(m: pk.TeamMember, x):\n"
+        "    m.team_barrier()\n\n\npk.parallel_for(pk.TeamPolicy(2, 3), work, x=np.zeros(1))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "pkdb_tui.minikokkos", str(script)],
+        env={**os.environ, "OMP_THREAD_LIMIT": "2"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert "work: its teams need 3 threads, OpenMP gives 2. Use a smaller team size" in done.stderr

@@ -75,6 +75,13 @@ def script_error(path: str) -> str:
     return ""
 
 
+def _log_to(path: str) -> None:
+    """Everything said to and by the native debugger, for reports of defects."""
+    import logging
+
+    logging.basicConfig(filename=path, level=logging.DEBUG, format="%(relativeCreated)8d %(name)s %(message)s")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run pkdb-tui; returns the exit status."""
     options_given, program = _split(list(sys.argv[1:] if arguments is None else arguments))
@@ -86,6 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if script and (problem := script_error(script)):
         sys.stderr.write(f"error: {problem}\n")
         return 2
+    if os.environ.get("PKDB_LOG"):
+        _log_to(os.environ["PKDB_LOG"])
     from pkdb_tui.engine.api import LaunchOptions
     from pkdb_tui.engine.errors import PkdbError
 

@@ -1,0 +1,248 @@
+"""GDB/MI over pipes: commands with tokens, replies before events, and no trust in what comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+import logging
+import os
+import re
+import shutil
+import signal
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from pkdb_tui.engine.errors import NativeError, NativeUnavailable
+
+log = logging.getLogger(__name__)
+
+LONGEST = 1 << 28
+PATIENCE = 20.0  # seconds a command may take before the debugger counts as hung
+OFF_LOOP = 1 << 16  # bytes beyond which a reply is decoded in a thread
+SCRUBBED = (
+    "PYTHONHOME",
+    "PYTHONPATH",
+    "PYTHONSTARTUP",
+    "PYTHONINSPECT",
+    "VIRTUAL_ENV",
+    "LD_PRELOAD",
+    "DEBUGINFOD_URLS",
+)
+_RESULT = re.compile(rb"(\d*)\^(done|running|connected|error|exit)(.*)$", re.DOTALL)
+_BULK = re.compile(rb',json="(.*)"$', re.DOTALL)
+_ASYNC = re.compile(rb"\d*([*=])([a-z-]+)(.*)$", re.DOTALL)
+
+
+class Record(msgspec.Struct, frozen=True):
+    """An asynchronous record: `*stopped` has kind "*" and name "stopped"."""
+
+    kind: str
+    name: str
+    body: dict[str, Any]
+
+
+def parse_body(text: str) -> dict[str, Any]:
+    """The results of a record. The one place that knows pygdbmi; raises ValueError for a damaged record.
+
+    pygdbmi loops for ever on a list that ends early, so brackets are counted before it sees anything.
+    """
+    if not text:
+        return {}
+    if not _balanced(text):
+        raise ValueError("a record ends in the middle")
+    from pygdbmi.gdbmiparser import parse_response
+
+    parsed = parse_response("^done" + text)
+    body = parsed.get("payload")
+    return body if isinstance(body, dict) else {}
+
+
+def _balanced(text: str) -> bool:
+    """Whether brackets and quotes close, and in order."""
+    stack: list[str] = []
+    quoted = False
+    position = 0
+    while position < len(text):
+        ch = text[position]
+        if quoted:
+            if ch == "\\":
+                position += 1
+            elif ch == '"':
+                quoted = False
+        elif ch == '"':
+            quoted = True
+        elif ch in "[{":
+            stack.append("]" if ch == "[" else "}")
+        elif ch in "]}" and (not stack or stack.pop() != ch):
+            return False
+        position += 1
+    return not stack and not quoted
+
+
+def quote(text: str) -> str:
+    """A C string of MI."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def decode_bulk(data: bytes) -> Any:
+    """The JSON that our own commands answer as one MI string; ASCII by agreement."""
+    text = data.decode("ascii")
+    return json.loads(json.loads(f'"{text}"'))
+
+
+class MiProcess:
+    """A debugger speaking MI. `on_record` gets asynchronous records, `on_end` the reason when it is gone."""
+
+    def __init__(self, on_record: Callable[[Record], None], on_end: Callable[[str], None]) -> None:
+        self._on_record = on_record
+        self._on_end = on_end
+        self._tokens = itertools.count(1)
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._console: list[str] = []
+        self._process: asyncio.subprocess.Process | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self.garbled = 0
+
+    @property
+    def running(self) -> bool:
+        return self._process is not None and self._process.returncode is None
+
+    async def start(self, command: Sequence[str]) -> None:
+        """Raises NativeUnavailable when it can't be started."""
+        if shutil.which(command[0]) is None:
+            raise NativeUnavailable(
+                f"{command[0]} is not there, so kernel lines can't stop.",
+                "Install it (on Debian and Ubuntu: apt-get install gdb) or name one with --gdb.",
+            )
+        environment = {name: value for name, value in os.environ.items() if name not in SCRUBBED}
+        environment.update(LC_ALL="C.UTF-8", TERM="dumb")
+        self._process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env=environment,
+            limit=LONGEST,
+            start_new_session=True,
+        )
+        self._tasks = [asyncio.create_task(self._read())]
+
+    async def command(self, text: str, timeout: float = PATIENCE) -> Any:
+        """The reply's body, or the decoded JSON of a bulk reply. Raises NativeError with the debugger's words."""
+        process = self._process
+        if process is None or process.stdin is None or process.returncode is not None:
+            raise NativeError("The native debugger is not running.")
+        token = next(self._tokens)
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting[token] = future
+        log.debug("-> %d%s", token, text)
+        process.stdin.write(f"{token}{text}\n".encode())
+        try:
+            return await asyncio.wait_for(future, timeout)
+        except TimeoutError:
+            self.kill()
+            raise NativeError(f"The native debugger did not answer within {timeout:g} s and was ended.") from None
+        finally:
+            self._waiting.pop(token, None)
+
+    async def console(self, text: str) -> str:
+        """A command of the debugger's own language, with what it printed."""
+        self._console = []
+        await self.command(f"-interpreter-exec console {quote(text)}")
+        return "".join(self._console)
+
+    def kill(self) -> None:
+        if self._process is not None and self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    async def close(self) -> None:
+        """End it and wait until it is gone."""
+        self.kill()
+        if self._process is not None:
+            await self._process.wait()
+        for task in self._tasks:
+            if task is not asyncio.current_task():
+                task.cancel()
+        await asyncio.gather(*(t for t in self._tasks if t is not asyncio.current_task()), return_exceptions=True)
+        self._fail("The native debugger was ended.")
+
+    # --- reading ---
+
+    async def _read(self) -> None:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        while True:
+            try:
+                line = await self._process.stdout.readline()
+            except ValueError:
+                self.garbled += 1
+                continue
+            if not line:
+                break
+            await self.feed(line.rstrip(b"\r\n"))
+        await self._process.wait()
+        self._fail("The native debugger ended.")
+        self._on_end("it ended")
+
+    async def feed(self, line: bytes) -> None:
+        """One line of output; damaged ones are counted and dropped."""
+        log.debug("<- %s", line[:2000])
+        if line[:1] in (b"~", b"@", b"&"):
+            self._stream(line)
+            return
+        result = _RESULT.match(line)
+        if result is not None:
+            await self._result(result)
+            # Whoever waits for the reply goes on before the records that came after it.
+            await asyncio.sleep(0)
+            return
+        event = _ASYNC.match(line)
+        if event is None:
+            return
+        try:
+            body = parse_body(event[3].decode("utf-8", "replace"))
+        except ValueError:
+            self.garbled += 1
+            return
+        self._on_record(Record(event[1].decode(), event[2].decode(), body))
+
+    def _stream(self, line: bytes) -> None:
+        try:
+            text = json.loads(line[1:].decode("utf-8", "replace").replace("\\t", "\t"), strict=False)
+        except ValueError:
+            text = line[2:-1].decode("utf-8", "replace")
+        if line[:1] == b"~":
+            self._console.append(str(text))
+
+    async def _result(self, match: re.Match[bytes]) -> None:
+        future = self._waiting.get(int(match[1])) if match[1] else None
+        if future is None or future.done():
+            return
+        kind, rest = match[2], match[3]
+        bulk = _BULK.match(rest)
+        try:
+            if kind == b"error":
+                body = parse_body(rest.decode("utf-8", "replace"))
+                future.set_exception(NativeError(str(body.get("msg", "The native debugger refused a command."))))
+            elif bulk is not None:
+                decoded = (
+                    await asyncio.to_thread(decode_bulk, bulk[1]) if len(rest) > OFF_LOOP else decode_bulk(bulk[1])
+                )
+                if not future.done():
+                    future.set_result(decoded)
+            else:
+                future.set_result(parse_body(rest.decode("utf-8", "replace")))
+        except ValueError as error:
+            self.garbled += 1
+            if not future.done():
+                future.set_exception(NativeError(f"The native debugger's answer is damaged: {error}."))
+
+    def _fail(self, reason: str) -> None:
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(NativeError(reason))

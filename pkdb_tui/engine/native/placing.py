@@ -1,0 +1,204 @@
+"""Breakpoints in gdb: exact addresses, one of ours to many of gdb's, and who really hit what."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pkdb_tui.engine.errors import NativeError
+from pkdb_tui.engine.native.base import NativeBreakpoint, NativePlacement, StopCause
+from pkdb_tui.engine.native.threads import Arrival
+from pkdb_tui.engine.protocol import KernelReady
+
+if TYPE_CHECKING:
+    from pkdb_tui.engine.native.gdb import GdbController
+
+FAULTS = ("SIGSEGV", "SIGFPE", "SIGABRT", "SIGBUS", "SIGILL")
+
+
+@dataclass
+class Placed:
+    """One of our breakpoints as it stands in gdb."""
+
+    wanted: NativeBreakpoint
+    addresses: tuple[int, ...] = ()
+    numbers: list[int] = field(default_factory=list)
+    reason: str = ""
+    ignored: int = 0  # hits let pass so far, when counting is ours
+    old_value: str = ""
+
+
+class Placing:
+    """Reconciles desired and placed breakpoints, and tells hits from passing stops."""
+
+    def __init__(self, controller: GdbController) -> None:
+        self._controller = controller
+        self._placed: dict[int, Placed] = {}
+        self._bounds: dict[str, list[int]] = {}
+
+    # --- reconciling ---
+
+    async def reconcile(self, wanted: Sequence[NativeBreakpoint]) -> list[NativePlacement]:
+        """Exactly these afterwards; unchanged ones keep their place and their counts."""
+        by_id = {breakpoint.id: breakpoint for breakpoint in wanted}
+        for number in [n for n, placed in self._placed.items() if by_id.get(n) != placed.wanted]:
+            await self._remove(self._placed.pop(number))
+        return [await self._place(breakpoint) for breakpoint in wanted]
+
+    async def _place(self, wanted: NativeBreakpoint) -> NativePlacement:
+        placed = self._placed.get(wanted.id)
+        if placed is None:
+            placed = self._placed[wanted.id] = Placed(wanted)
+        try:
+            if wanted.watch:
+                await self._watch(placed)
+            else:
+                await self._addresses(placed)
+        except NativeError as error:
+            placed.reason = error.title
+        return NativePlacement(id=wanted.id, locations=len(placed.numbers), reason=placed.reason)
+
+    async def _watch(self, placed: Placed) -> None:
+        if placed.numbers:
+            return
+        threads = self._controller.threads
+        thread = next((n for n in threads.stopped if n in threads.team), None)
+        if thread is None:
+            raise NativeError("no thread is stopped in a kernel, so nothing can be watched")
+        answer = await self._controller.ask("watch", {"thread": thread, "expression": placed.wanted.watch})
+        placed.numbers, placed.reason = [answer["number"]], ""
+
+    async def _addresses(self, placed: Placed) -> None:
+        """New addresses only: a kernel loaded later adds its own."""
+        wanted = placed.wanted
+        if wanted.function:
+            answer = await self._controller.ask("functions", {"function": wanted.function})
+            reason = f"no kernel loaded so far has a function {wanted.function}"
+        else:
+            answer = await self._controller.ask("where", {"source": _real(wanted.source), "line": wanted.line})
+            following = f"; the next one is {answer['next']}" if answer["next"] else ""
+            reason = (
+                f"line {wanted.line} is not a kernel line{following}"
+                if answer["known"]
+                else "the kernel has not run yet"
+            )
+        addresses = tuple(answer["addresses"])
+        for address in addresses:
+            if address not in placed.addresses:
+                alone = len(addresses) == 1 and not wanted.threads
+                made = await self._controller.ask(
+                    "insert",
+                    {"address": address, "condition": wanted.condition, "ignore": wanted.ignore if alone else 0},
+                )
+                placed.numbers.append(made["number"])
+                if alone:
+                    placed.ignored = wanted.ignore  # gdb counts them
+        placed.addresses = addresses or placed.addresses
+        placed.reason = "" if placed.numbers else reason
+
+    async def _remove(self, placed: Placed) -> None:
+        if placed.numbers:
+            await self._controller.ask("remove", {"numbers": placed.numbers})
+
+    async def clear(self) -> None:
+        """Take out everything."""
+        numbers = self.all_numbers()
+        self._placed, self._bounds = {}, {}
+        if numbers:
+            await self._controller.ask("remove", {"numbers": numbers})
+
+    def all_numbers(self) -> list[int]:
+        own = [number for placed in self._placed.values() for number in placed.numbers]
+        return own + [number for numbers in self._bounds.values() for number in numbers]
+
+    async def enable(self, enabled: bool) -> None:
+        """Silence or revive all breakpoints of the person, for running a launch to its end."""
+        numbers = [number for placed in self._placed.values() for number in placed.numbers]
+        if numbers:
+            await self._controller.ask("enable", {"numbers": numbers, "enabled": enabled})
+
+    async def catch_bounds(self, kernel: KernelReady) -> None:
+        """Stop where a bounds check fails."""
+        if kernel.bounds_symbol and kernel.binary not in self._bounds:
+            answer = await self._controller.ask("symbol", {"binary": kernel.binary, "symbol": kernel.bounds_symbol})
+            self._bounds[kernel.binary] = [
+                (await self._controller.ask("insert", {"address": address}))["number"]
+                for address in answer["addresses"]
+            ]
+
+    # --- what a stop means ---
+
+    async def classify(
+        self, arrivals: Mapping[int, Arrival], *, interrupting: bool
+    ) -> tuple[list[Arrival], list[Arrival]]:
+        """(arrivals to show, arrivals that nobody asked for and that go on)."""
+        shown: list[Arrival] = []
+        passed: list[Arrival] = []
+        for arrival in arrivals.values():
+            (shown if await self._matters(arrival, interrupting) else passed).append(arrival)
+        return shown, passed
+
+    async def _matters(self, arrival: Arrival, interrupting: bool) -> bool:
+        signal = str(arrival.body.get("signal-name", ""))
+        if signal in FAULTS:
+            arrival.cause = StopCause.SIGNAL
+            address = await self._controller.ask("fault", {"thread": arrival.number, "what": "address"})
+            arrival.text = f"{signal} at {address:#x}" if signal in ("SIGSEGV", "SIGBUS") else signal
+            return True
+        if arrival.reason.startswith(("watchpoint", "hw-watchpoint", "access-watchpoint", "read-watchpoint")):
+            return self._watched(arrival)
+        numbers = arrival.place.get("breakpoints", [])
+        if any(number in bounds for bounds in self._bounds.values() for number in numbers):
+            arrival.cause = StopCause.BOUNDS
+            arrival.text = await self._controller.ask("fault", {"thread": arrival.number, "what": "message"})
+            return True
+        if numbers:
+            arrival.ids = self._hit(numbers, self._controller.threads.kernel_number(arrival.number))
+            arrival.cause = StopCause.BREAKPOINT
+            return bool(arrival.ids)
+        arrival.cause = StopCause.PAUSE
+        in_kernel = bool(arrival.place.get("file")) or arrival.number in self._controller.threads.team
+        return interrupting and in_kernel
+
+    def _watched(self, arrival: Arrival) -> bool:
+        if "scope" in arrival.reason:
+            return False
+        number = int(arrival.body.get("wpt", {}).get("number", 0) or arrival.body.get("hw-rwpt", {}).get("number", 0))
+        found = [n for n, placed in self._placed.items() if number in placed.numbers]
+        if not found:
+            return False
+        value = arrival.body.get("value", {})
+        placed = self._placed[found[0]]
+        arrival.cause, arrival.ids = StopCause.WATCHPOINT, tuple(found)
+        arrival.text = f"{placed.wanted.watch}: {value.get('old', '?')} -> {value.get('new', '?')}"
+        return True
+
+    def _hit(self, numbers: Sequence[int], thread: int) -> tuple[int, ...]:
+        """Ours that this thread hit, ignore counts and thread filters taken into account."""
+        found = []
+        for number, placed in self._placed.items():
+            if not any(n in placed.numbers for n in numbers):
+                continue
+            if placed.wanted.threads and thread not in placed.wanted.threads:
+                continue
+            if placed.ignored < placed.wanted.ignore:
+                placed.ignored += 1
+                continue
+            found.append(number)
+        return tuple(found)
+
+    @staticmethod
+    def hits(shown: Sequence[Arrival]) -> dict[int, int]:
+        """How many threads hit each breakpoint."""
+        counts: dict[int, int] = {}
+        for arrival in shown:
+            for number in arrival.ids:
+                counts[number] = counts.get(number, 0) + 1
+        return counts
+
+
+def _real(source: str) -> str:
+    file, mark, rest = source.partition("#pkdb")
+    return os.path.realpath(file) + mark + rest

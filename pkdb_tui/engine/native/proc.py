@@ -1,0 +1,55 @@
+"""What the system says of a process's threads, without touching them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def thread_state(pid: int, lwp: int) -> str:
+    """R running, S sleeping, t traced stop, …; empty when the thread is gone."""
+    try:
+        text = Path(f"/proc/{pid}/task/{lwp}/stat").read_text()
+    except OSError:
+        return ""
+    return text.rpartition(")")[2].split()[0]
+
+
+def tracer_of(pid: int) -> int:
+    """The process that traces this one, or 0."""
+    try:
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("TracerPid:"):
+                return int(line.split()[1])
+    except OSError:
+        return 0
+    return 0
+
+
+def ptrace_scope() -> int:
+    """Yama's ptrace_scope; 0 where there is no Yama."""
+    try:
+        return int(Path("/proc/sys/kernel/yama/ptrace_scope").read_text())
+    except (OSError, ValueError):
+        return 0
+
+
+def attach_remedy(pid: int, said: str) -> tuple[str, str]:
+    """(why attaching failed, what to do), from what gdb said and the system's state."""
+    other = tracer_of(pid)
+    if other:
+        return (
+            f"The program is traced by process {other} already, so kernel lines can't stop.",
+            "End that debugger or tracer, then go on.",
+        )
+    if "ptrace" in said or "not permitted" in said.lower():
+        scope = ptrace_scope()
+        if scope >= 2:
+            return (
+                f"This system forbids attaching a debugger (kernel.yama.ptrace_scope is {scope}).",
+                "An administrator can set it to 1 or less.",
+            )
+        return (
+            "This system forbids attaching a debugger to the program.",
+            "In a container start it with --cap-add=SYS_PTRACE; elsewhere set kernel.yama.ptrace_scope to 0.",
+        )
+    return f"gdb can't attach to the program: {said}", ""

@@ -139,13 +139,10 @@ class Stepper:
         if tries > TRIES:
             return False
         await self._drop_own()
-        if place.get("file"):
-            verb = "next" if place.get("innermost", "").endswith(self._entry_name()) else "finish"
-        elif place.get("innermost", "").endswith(self._entry_name()):
-            verb = "next"
-        else:
-            await self._own_breakpoints(await self._entry_addresses(), arrival.number)
-            verb = "continue"
+        # Wherever it stands: the next workunit call of this thread is a place to arrive at, too.
+        await self._own_breakpoints(await self._entry_addresses(), arrival.number)
+        in_entry = place.get("innermost", "").endswith(self._entry_name())
+        verb = "next" if in_entry else "finish" if place.get("file") else "continue"
         self._waiting.add(arrival.number)
         await controller.release([arrival.number], verb)
         return True

@@ -25,9 +25,18 @@ def repeat(place: Workplace, action: Callable[[Path], None], times: int = 5) -> 
     """The median of the figures that `times` runs of a program wrote to a file."""
     result = place.folder / "result"
     result.unlink(missing_ok=True)
-    for _ in range(2 if place.quick else times):
+    for _ in range(min(times, 2) if place.quick else times):
         action(result)
     return statistics.median(map(float, result.read_text().split()))
+
+
+def take_turns(place: Workplace, actions: dict[str, Callable[[Path], None]], times: int = 5) -> dict[str, float]:
+    """Medians for several ways to run the same program, run in turn so that the machine's moods meet them all."""
+    found: dict[str, list[float]] = {name: [] for name in actions}
+    for _ in range(2 if place.quick else times):
+        for name, action in actions.items():
+            found[name].append(repeat(place, action, 1))
+    return {name: statistics.median(values) for name, values in found.items()}
 
 
 def alone(place: Workplace, python: str, program: str) -> Callable[[Path], None]:
@@ -123,23 +132,24 @@ def launches(place: Workplace) -> list[Row]:
 
 
 def flood(place: Workplace) -> list[Row]:
-    """A program that prints 300,000 lines flat out, against a terminal that only reads."""
-    row = Row("printing flat out", "≤ 1.2× plain pty", {PKDB: "–"})
-    program = script("flood.py")
-    bare = repeat(
-        place,
-        lambda result: in_terminal(place, [place.python, *program, str(result)], place.environment),
-        5,
-    )
-    row.cells["no debugger"] = milliseconds(bare)
+    """A program that prints a million lines flat out, against a terminal that only reads."""
+    row = Row("printing flat out", "≤ 1.2× plain pty")
     last = line_of("flood.py", "    seconds = time.perf_counter() - begin")
-    with row.measuring("pdb"):
-        run = under_pdb(place, place.python, "flood.py", last, hit=True)
-        row.cells["pdb"] = _against(repeat(place, run, 3), bare)
+    bare = [place.python, *script("flood.py")]
     with row.measuring(OURS):
-        ours = repeat(place, lambda result: flood_on_screen(place, result))
-        row.cells[OURS] = _against(ours, bare)
-        row.met = ours <= 1.2 * bare
+        found = take_turns(
+            place,
+            {
+                "bare": lambda result: in_terminal(place, [*bare, str(result)], place.environment),
+                "pdb": under_pdb(place, place.python, "flood.py", last, hit=True),
+                "ours": lambda result: flood_on_screen(place, result),
+            },
+            7,
+        )
+        row.cells["no debugger"] = milliseconds(found["bare"])
+        row.cells["pdb"] = _against(found["pdb"], found["bare"])
+        row.cells[OURS] = _against(found["ours"], found["bare"])
+        row.met = found["ours"] <= 1.2 * found["bare"]
     return [row]
 
 

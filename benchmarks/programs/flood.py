@@ -3,7 +3,7 @@
 import sys
 import time
 
-LINES = 300_000
+LINES = 1_000_000
 LINE = "x" * 60 + "\n"
 
 

@@ -141,12 +141,12 @@ class MiProcess:
         self._waiting[token] = future
         log.debug("-> %d%s", token, text)
         process.stdin.write(f"{token}{text}\n".encode())
+        # Not wait_for: it hands the result on some turns of the loop later, behind records that came after the reply.
+        timer = asyncio.get_running_loop().call_later(timeout, self._hung, future, timeout)
         try:
-            return await asyncio.wait_for(future, timeout)
-        except TimeoutError:
-            self.kill()
-            raise NativeError(f"The native debugger did not answer within {timeout:g} s and was ended.") from None
+            return await future
         finally:
+            timer.cancel()
             self._waiting.pop(token, None)
 
     async def console(self, text: str) -> str:
@@ -154,6 +154,11 @@ class MiProcess:
         self._console = []
         await self.command(f"-interpreter-exec console {quote(text)}")
         return "".join(self._console)
+
+    def _hung(self, future: asyncio.Future[Any], timeout: float) -> None:
+        if not future.done():
+            self.kill()
+            future.set_exception(NativeError(f"The native debugger did not answer within {timeout:g} s and was ended."))
 
     def kill(self) -> None:
         if self._process is not None and self._process.returncode is None:
@@ -224,7 +229,7 @@ class MiProcess:
         if future is None or future.done():
             return
         kind, rest = match[2], match[3]
-        bulk = _BULK.match(rest)
+        bulk = _BULK.search(rest)
         try:
             if kind == b"error":
                 body = parse_body(rest.decode("utf-8", "replace"))

@@ -20,6 +20,7 @@ MEASUREMENTS: dict[str, Measurement] = {
     "launch": loops.launches,
     "loop": loops.loop,
     "stop": kernels.stops,
+    "screen": kernels.on_screen,
     "condition": kernels.conditions,
     "crowd": crowd.crowd,
     "flood": loops.flood,

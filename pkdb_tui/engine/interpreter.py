@@ -405,5 +405,5 @@ def variable_value(variable: NativeVariable) -> Any:
 
 def missing(name: str, variables: Mapping[str, NativeVariable]) -> ExpressionError:
     """The error for a name the frame doesn't have."""
-    known = ", ".join(variables)
-    return ExpressionError(f"There is no `{name}` here; this frame has {known or 'no variables'}.")
+    known = f"; this frame has {', '.join(variables)}" if variables else ""
+    return ExpressionError(f"There is no `{name}` here{known}.")

@@ -83,6 +83,12 @@ class KernelSide:
         await self.place()
         await self.controller.launch_begun(kernel)
 
+    async def adopt(self, kernel: KernelReady) -> None:
+        """Find the way in a kernel that runs already."""
+        self.kernel = kernel
+        self.stop = None
+        await self.controller.load_kernel(kernel)
+
     async def ended(self) -> None:
         self.forget()
         if self._controller is not None:
@@ -221,7 +227,7 @@ class KernelSide:
             policy=kernel.policy,
             launch=kernel.launch,
             framework=kernel.framework,
-            build="debug",
+            build=kernel.build,
         )
 
 

@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     from pkdb_tui.engine.session import Session, Verb
 
 ATTACHING = "attaching the native debugger"
+IN_NATIVE_CODE = (
+    "The program is in native code that keeps Python waiting, with no line to stop at. "
+    "It stops as soon as that code returns."
+)
 REASONS = {
     StopCause.BREAKPOINT: Reason.BREAKPOINT,
     StopCause.STEP: Reason.STEP,
@@ -142,13 +146,17 @@ class KernelStops:
             session.snapshot, self._after_launch = was, before
             raise
         if session.snapshot is was:
-            session.enter(Phase.RUNNING_KERNEL)
+            optimised = session.kernels.kernel is not None and session.kernels.kernel.build == "release"
+            # The end of an optimised kernel isn't told: as far as anybody knows, Python may run at any moment.
+            session.enter(Phase.RUNNING_PYTHON if optimised else Phase.RUNNING_KERNEL)
 
-    async def interrupt(self) -> None:
-        """Stop the kernel where it is, attaching first when no native debugger is."""
+    async def interrupt(self, running: KernelReady | None = None) -> None:
+        """Stop the kernel where it is, attaching first when no native debugger is; `running` is an optimised one."""
         session = self._session
         try:
             await self._attach()
+            if running is not None:
+                await session.kernels.adopt(running)
             await session.kernels.controller.interrupt()
         except NativeUnavailable as error:
             session.emit(Notice(text=f"The kernel can't be paused: {error}", severity=Severity.ERROR))
@@ -193,7 +201,7 @@ class KernelStops:
         session = self._session
         if session.program is not None:
             session.program.drain()
-        if await self._only_logged(stop):
+        if await self._only_logged(stop) or await self._outside_kernels(stop):
             return
         session.generation += 1
         self.thread = stop.thread
@@ -205,6 +213,18 @@ class KernelStops:
         session.enter(Phase.STOPPED_KERNEL)
         session.looking.emit_stop()
         await session.after_stop()
+
+    async def _outside_kernels(self, stop: NativeStop) -> bool:
+        """Let native code go on that a pause found with no kernel in it; True when that was so."""
+        session = self._session
+        if stop.cause is not StopCause.PAUSE or session.kernels.kernel is not None:
+            return False
+        if any(not frame.glue for frame in await session.kernels.frames(stop.thread)):
+            return False
+        await session.kernels.resume("")
+        await session.kernels.detach()
+        session.emit(Notice(text=IN_NATIVE_CODE))
+        return True
 
     async def _only_logged(self, stop: NativeStop) -> bool:
         """Print log points that were reached; True when nothing else stopped, and all go on."""
@@ -256,7 +276,7 @@ class KernelStops:
             generation=session.generation,
             phase=Phase.STOPPED_KERNEL,
             reason=REASONS[stop.cause],
-            reason_text=_reason_text(stop),
+            reason_text=self._reason_text(stop),
             frames=tuple(frames),
             frame=selected,
             variables=variables,
@@ -275,6 +295,18 @@ class KernelStops:
             if name in values:
                 text += f" · {name} = {values[name]}"
         return Focus(thread=self.thread, threads=count, text=text)
+
+    def _reason_text(self, stop: NativeStop) -> str:
+        if stop.cause is StopCause.BREAKPOINT and stop.breakpoints:
+            return "breakpoint " + ", ".join(map(str, stop.breakpoints))
+        if stop.cause is StopCause.WATCHPOINT:
+            entries = [self._session.book.entries.get(number) for number in stop.breakpoints]
+            watched = ", ".join(entry.spec.watch for entry in entries if entry is not None)
+            numbers = ", ".join(map(str, stop.breakpoints))
+            return f"watchpoint {numbers}: {watched} {stop.text}"
+        if stop.cause is StopCause.SIGNAL:
+            return f"signal {stop.text}"
+        return f"{stop.cause.value}: {stop.text}" if stop.text else stop.cause.value
 
     async def variables_of(self, level: int, frame: Frame) -> tuple[Variable, ...]:
         session = self._session
@@ -296,14 +328,3 @@ class KernelStops:
             )
         self.thread = thread
         return await self.build()
-
-
-def _reason_text(stop: NativeStop) -> str:
-    if stop.cause is StopCause.BREAKPOINT and stop.breakpoints:
-        return "breakpoint " + ", ".join(map(str, stop.breakpoints))
-    if stop.cause is StopCause.WATCHPOINT:
-        numbers = ", ".join(map(str, stop.breakpoints))
-        return f"watchpoint {numbers}: {stop.text}" if stop.text else f"watchpoint {numbers}"
-    if stop.cause is StopCause.SIGNAL:
-        return f"signal {stop.text}"
-    return f"{stop.cause.value}: {stop.text}" if stop.text else stop.cause.value

@@ -153,6 +153,12 @@ class Looking:
             needed = expressions.names(text)
         except ExpressionError:
             needed = {""}
+        kernel = self._session.kernels.kernel
+        if kernel is not None and kernel.build == "release":
+            raise ExpressionError(
+                f"The optimised build of {kernel.kernel} keeps no variables.",
+                "Set a breakpoint in it: its next launch then runs a debug build.",
+            )
         if not needed & set(variables):
             # Nothing of the kernel is named: it is a question to the Python code that launched it.
             return await self._in_python(text, timeout)

@@ -48,7 +48,7 @@ The program's own `breakpoint()` stops with reason breakpoint and no ids.
 | progress       | task, done, seconds                                                                           |
 | launchReady    | KernelReady: a debug build is loaded; nothing runs until `launchGo`                            |
 | launchEnded    | launch, seconds, error; nothing goes on until `launchDone`. Only after a `launchReady`         |
-| inKernel       | launch: a pause arrived while a release kernel runs (the reader thread answered, not Python)  |
+| inKernel       | KernelReady: a pause arrived while this optimised kernel runs                                 |
 | launches       | launches: [LaunchBody], at each stop and at exit, when changed                                 |
 | ending         | status or exception: the program is about to end; the process may still run atexit handlers    |
 """
@@ -225,6 +225,7 @@ class KernelReady(Message, kw_only=True, rename="camel"):
     bounds_symbol: str = ""  # function reached on an out-of-bounds access, or empty
     index_names: list[str] = []  # the kernel's index parameters, outermost first
     stop_at_entry: bool = False
+    build: str = "debug"  # debug | release: in an optimised build few variables can be read
     breakpoints: list[int] = []  # ids that concern this kernel
     conditions: list[CompiledCondition] = []
     refused: dict[int, str] = {}

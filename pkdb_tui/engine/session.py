@@ -49,11 +49,13 @@ from pkdb_tui.engine.kernel_stops import KernelStops
 from pkdb_tui.engine.launcher import Program
 from pkdb_tui.engine.looking import Looking
 from pkdb_tui.engine.native.base import Controller, ControllerEvent
-from pkdb_tui.engine.protocol import ExceptionBody, LaunchBody, Placement, PythonStop, Ready
+from pkdb_tui.engine.protocol import ExceptionBody, KernelReady, LaunchBody, Placement, PythonStop, Ready
 from pkdb_tui.engine.snapshots import Place, VariableHistory, python_frames, python_threads, python_variable
 from pkdb_tui.engine.watches import WatchList
 
 READY_SECONDS = 30.0
+FAULTS = ("SIGSEGV", "SIGFPE", "SIGABRT", "SIGBUS", "SIGILL")
+CATCH_HINT = "If a kernel caused {signal}: `set catch on` and `restart` stop at the line where it happens."
 PAUSE_GRACE = 0.6  # until a pause that nobody answered is taken to a native debugger
 
 
@@ -480,7 +482,7 @@ class Session:
         self.spawn(self.kernel_stops.launch_ended(body))
 
     def _event_inKernel(self, body: dict[str, Any]) -> None:
-        self.spawn(self.kernel_stops.interrupt())
+        self.spawn(self.kernel_stops.interrupt(msgspec.convert(body, KernelReady, strict=False)))
 
     def _event_launches(self, body: dict[str, Any]) -> None:
         rows = [msgspec.convert(row, LaunchBody) for row in body["launches"]]
@@ -540,6 +542,8 @@ class Session:
         self.exit_cause = exit_cause(status, self._ending)
         self.enter(Phase.EXITED)
         self.emit(Exited(cause=self.exit_cause))
+        if self.exit_cause.signal in FAULTS and self.runtime and not self.settings["catchFaults"]:
+            self.emit(Notice(text=CATCH_HINT.format(signal=self.exit_cause.signal)))
 
 
 def exit_cause(status: int, ending: ExitCause | None) -> ExitCause:

@@ -61,6 +61,10 @@ class Launch(ABC):
         """The optimised build, as without a debugger."""
 
     @abstractmethod
+    def optimised(self) -> DebugBuild:
+        """The optimised build that `run` uses, as a debugger may find its way in it; it has line tables only."""
+
+    @abstractmethod
     def build_debug(self, conditions: Sequence[Condition] = (), *, bounds: bool = True) -> DebugBuild:
         """Compile (or take from the cache) and load. Raises `CompileError` with the Python line."""
 

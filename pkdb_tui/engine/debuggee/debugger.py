@@ -199,7 +199,7 @@ class Debugger:
         deadline = time.monotonic() + KERNEL_GRACE
         while number and self.dispatch.in_kernel() == number:
             if time.monotonic() > deadline:
-                self.connection.event("inKernel", {"launch": number})
+                self.connection.event("inKernel", self.dispatch.running_body())
                 return
             time.sleep(0.005)
         self._pause = True

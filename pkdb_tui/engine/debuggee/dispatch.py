@@ -56,6 +56,7 @@ class Dispatch:
         self._adapters = adapters
         self._log = LaunchLog()
         self._ready: _Ready | None = None
+        self._current: tuple[Adapter, Any, FrameType] | None = None
         self._running = 0
         self._count = 0
         self._turn = _thread.allocate_lock()
@@ -143,6 +144,7 @@ class Dispatch:
                 record.wanted = bool(self._concerned(launch))
             if record.wanted or entry or self.debugger.settings["catchFaults"]:
                 return self._debug(adapter, launch, caller, record, bool(entry))
+        self._current = (adapter, launch, caller)
         self._running = self._count
         begun = time.perf_counter()
         try:
@@ -238,10 +240,21 @@ class Dispatch:
             seconds = time.perf_counter() - begun
             self._connection.event("progress", {"task": task, "done": True, "seconds": seconds})
 
+    def running_body(self) -> Json:
+        """The optimised kernel that runs now, for a native debugger that is to find its way in it."""
+        assert self._current is not None
+        adapter, launch, caller = self._current
+        build = launch.optimised()
+        places = frames.stack_of(caller)
+        return {**self._body(adapter, launch, build, self._running, places), "build": "release", "breakpoints": []}
+
     def _ready_body(self, adapter: Adapter, launch: Any, build: Any, ready: _Ready, entry: bool) -> Json:
+        return {**self._body(adapter, launch, build, ready.number, ready.places), "stopAtEntry": entry}
+
+    def _body(self, adapter: Adapter, launch: Any, build: Any, number: int, places: list[frames.Place]) -> Json:
         kernel = launch.kernel
         return {
-            "launch": ready.number,
+            "launch": number,
             "kernel": kernel.name,
             "file": real_path(kernel.file),
             "firstLine": kernel.first_line,
@@ -257,14 +270,13 @@ class Dispatch:
             "team": build.team,
             "boundsSymbol": build.bounds,
             "indexNames": list(launch.index_names),
-            "stopAtEntry": entry,
             "breakpoints": [b.id for b in self._concerned(launch)],
             "conditions": [
                 {"id": number, "file": file, "line": line} for number, (file, line) in build.conditions.items()
             ],
             "refused": {str(number): reason for number, reason in build.refused.items()},
             "thread": _thread.get_native_id(),
-            "frames": frames.frame_bodies(ready.places),
+            "frames": frames.frame_bodies(places),
             "arguments": argument_bodies(launch.arguments),
         }
 

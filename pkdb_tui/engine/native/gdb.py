@@ -311,6 +311,8 @@ class GdbController(Controller):
         for row in answer:
             arrivals[row["thread"]].place = row
         interrupting, self._interrupting = self._interrupting, False
+        if interrupting:
+            await self._unwind(arrivals)
         shown, passed = await self.placing.classify(arrivals, interrupting=interrupting)
         if passed:
             await self.release([arrival.number for arrival in passed])
@@ -325,6 +327,14 @@ class GdbController(Controller):
         self._shown = True
         await self.tell_stop(shown, hits)
         return True
+
+    async def _unwind(self, arrivals: Mapping[int, Arrival]) -> None:
+        """Look again at threads that stand in a library, once its unwind tables are read."""
+        lost = [number for number, arrival in arrivals.items() if not arrival.place.get("file")]
+        if lost:
+            await self.ask("unwindable", {"threads": lost})
+            for row in await self.ask("place", {"threads": lost}):
+                arrivals[row["thread"]].place = row
 
     async def tell_stop(
         self, shown: Sequence[Arrival], hits: Mapping[int, int], cause: StopCause | None = None
@@ -353,7 +363,7 @@ class GdbController(Controller):
     async def _prefetch(self, arrival: Arrival) -> None:
         """Frames and variables of the focus, so that showing the stop needs no further round trip."""
         if arrival.cause is StopCause.SIGNAL and not arrival.place.get("file"):
-            await self.ask("unwindable", {"thread": arrival.number})
+            await self.ask("unwindable", {"threads": [arrival.number]})
         await self._view(arrival.number, watched=arrival.cause is StopCause.WATCHPOINT)
 
     async def _view(self, number: int, *, watched: bool = False) -> dict[str, Any]:

@@ -319,7 +319,8 @@ def qualified(name):
 def is_entry(frame):
     entry = kernel.get("entry", "")
     name = qualified(frame.name())
-    return bool(entry) and (name == entry or name.endswith("::" + entry))
+    # An optimised build's line tables know functions without their namespaces.
+    return bool(entry) and (name == entry or name.endswith("::" + entry) or name == entry.rsplit("::", 1)[-1])
 
 
 def kernel_frames(limit=64):
@@ -341,13 +342,14 @@ def kernel_frames(limit=64):
     return found
 
 
-def all_frames(limit=64):
+def all_frames(watched=False, limit=64):
     """(frame, whether it is glue) from the newest down to the entry; empty when no Python line is among them."""
     frame, found, useful = gdb.newest_frame(), [], False
     for _ in range(limit):
         if frame is None:
             break
-        sal = frame.find_sal()
+        # A watchpoint stops behind the instruction that wrote.
+        sal = gdb.find_pc_line(frame.pc() - 1) if watched and frame.level() == 0 else frame.find_sal()
         python = bool(sal.symtab is not None and python_name(sal.symtab.filename))
         useful = useful or python
         found.append((frame, not python))
@@ -362,8 +364,7 @@ def all_frames(limit=64):
 
 def frame_body(frame, glue, watched=False):
     sal = frame.find_sal()
-    if watched and frame == gdb.newest_frame():
-        # A watchpoint stops behind the instruction that wrote.
+    if watched and frame.level() == 0:
         sal = gdb.find_pc_line(frame.pc() - 1)
     name = kernel.get("name", "") if is_entry(frame) else plain_name(frame.name())
     file = sal.symtab.filename if sal.symtab is not None else ""
@@ -418,12 +419,15 @@ def registers():
 
 
 def unwindable(argument):
-    """Read the unwind tables of the library a thread stands in, when it has none yet."""
-    select(argument["thread"])
-    pc = gdb.newest_frame().pc()
-    name = gdb.solib_name(pc)
-    if name:
-        gdb.execute(f"sharedlibrary {re.escape(os.path.basename(name))}", to_string=True)
+    """Read the unwind tables of the libraries that threads stand in, those not read yet."""
+    wanted = set()
+    for number in argument["threads"]:
+        select(number)
+        name = gdb.solib_name(gdb.newest_frame().pc())
+        if name and objfile_of(name) is None:
+            wanted.add(re.escape(os.path.basename(name)))
+    for name in wanted:
+        gdb.execute(f"sharedlibrary {name}", to_string=True)
     return {}
 
 
@@ -433,7 +437,7 @@ def unwindable(argument):
 def view(argument):
     """Frames of a thread and the variables of its innermost kernel frame, in one answer."""
     select(argument["thread"])
-    frames = all_frames()
+    frames = all_frames(argument.get("watched", False))
     bodies = [frame_body(frame, glue, argument.get("watched", False)) for frame, glue in frames]
     innermost = next((frame for frame, glue in frames if not glue), None)
     listed = values.variables(innermost) if innermost is not None else []

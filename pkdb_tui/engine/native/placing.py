@@ -170,9 +170,8 @@ class Placing:
         if not found:
             return False
         value = arrival.body.get("value", {})
-        placed = self._placed[found[0]]
         arrival.cause, arrival.ids = StopCause.WATCHPOINT, tuple(found)
-        arrival.text = f"{placed.wanted.watch}: {value.get('old', '?')} -> {value.get('new', '?')}"
+        arrival.text = f"{value.get('old', '?')} -> {value.get('new', '?')}"
         return True
 
     def _hit(self, numbers: Sequence[int], thread: int) -> tuple[int, ...]:

@@ -29,6 +29,7 @@ class Stepper:
         self._own: list[int] = []  # gdb numbers of breakpoints of ours
         self._silenced = False
         self._entry = False
+        self._start: dict[str, Any] = {}
 
     # --- from the controller ---
 
@@ -72,6 +73,7 @@ class Stepper:
         controller = self._controller
         places = await controller.ask("place", {"threads": [number]})
         start: dict[str, Any] = places[0]
+        self._start = start
         if kind is StepKind.FINISH and start.get("depth", -1) >= 0 and start["function"] == self._kernel_name():
             self._silenced = True
             await controller.placing.enable(False)
@@ -135,7 +137,11 @@ class Stepper:
             return False  # a breakpoint, a watchpoint or a fault on the way
         arrival.cause = StopCause.STEP
         if place.get("file") and place.get("at_top"):
-            return False
+            if not self._same_statement(place):
+                return False
+            self._waiting.add(arrival.number)
+            await controller.release([arrival.number], VERBS[kind])
+            return True
         if tries > TRIES:
             return False
         await self._drop_own()
@@ -146,6 +152,12 @@ class Stepper:
         self._waiting.add(arrival.number)
         await controller.release([arrival.number], verb)
         return True
+
+    def _same_statement(self, place: dict[str, Any]) -> bool:
+        """Whether a thread only went from a built-in condition to the statement it belongs to."""
+        start, self._start = self._start, {}
+        same = all(start.get(key) == place.get(key) for key in ("thread", "line", "file", "depth"))
+        return "#pkdb" in start.get("source", "") and "#pkdb" not in place.get("source", "") and same
 
     def _entry_name(self) -> str:
         return self._controller.kernel.entry if self._controller.kernel is not None else "?"

@@ -166,7 +166,7 @@ class DebugBuilds:
         _patch_places(self.core)
 
     def runtime(self, sources: list[str], flags: str) -> Any:
-        """The private runtime for these sources; its `on_ready(module)` is called right before a kernel runs."""
+        """The private runtime for these sources."""
         key = build_key(sources, flags)
         if key not in self._runtimes:
             directory = cache_directory() / key
@@ -206,38 +206,47 @@ def _compiler_class(base: Any) -> Any:
     return DebugCompiler
 
 
+class Captured(Exception):
+    """Unwinds PyKokkos from the point where everything is built and the kernel would be called."""
+
+    def __init__(self, entity: Any, members: Any, args: Any, module: Any) -> None:
+        super().__init__("captured")
+        self.entity = entity
+        self.members = members
+        self.args = args
+        self.module = module
+
+
 def _runtime_class(base: Any, compiler: Any) -> Any:
     debug_compiler = _compiler_class(compiler)
 
     class DebugRuntime(base):  # type: ignore[misc]
-        on_ready: Callable[[Any], None]
+        """Builds and loads, and stops short of calling; `call` makes the call later."""
 
         def __init__(self, directory: Path) -> None:
             super().__init__()
             self.directory = directory
             self.compiler = debug_compiler(directory)
+            self.fusion_strategy = None  # fusing is done when a launch gets here
 
-        def execute_workunit(self, *args: Any, **kwargs: Any) -> Any:
+        def capture(self, launch: Callable[[Any], Any]) -> Captured:
+            """What `launch(self)` would call. Raises BuildError."""
             with _building_in(self.directory):
-                return super().execute_workunit(*args, **kwargs)
-
-        def run_workload(self, *args: Any, **kwargs: Any) -> Any:
-            with _building_in(self.directory):
-                return super().run_workload(*args, **kwargs)
+                try:
+                    launch(self)
+                except Captured as captured:
+                    return captured
+            raise BuildError("PyKokkos finished this launch without calling a compiled kernel.")
 
         def call_wrapper(self, entity: Any, members: Any, args: Any, module: Any) -> Any:
-            with _building_in_stock():
-                self.on_ready(module)
-                return super().call_wrapper(entity, members, args, module)
+            raise Captured(entity, members, args, module)
+
+        def call(self, captured: Captured) -> Any:
+            entity, members, args = captured.entity, captured.members, captured.args
+            result = super().call_wrapper(entity, members, args, captured.module)
+            if not callable(entity) and not isinstance(entity, list):
+                self.retrieve_results(entity, members, args)
+                self.run_callbacks(entity, members)
+            return result
 
     return DebugRuntime
-
-
-@contextlib.contextmanager
-def _building_in_stock() -> Iterator[None]:
-    """A kernel that is running may be stopped, and the person may launch others meanwhile: those are stock again."""
-    previous, _building.directory = _building.directory, None
-    try:
-        yield
-    finally:
-        _building.directory = previous

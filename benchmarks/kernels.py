@@ -126,10 +126,10 @@ def on_screen(place: Workplace) -> list[Row]:
 
 
 def screen_step(screen: Terminal, line: int) -> float:
-    """Seconds from `n` to the last drawing; the loop goes through its three lines."""
+    """Seconds from `n` to the last drawing; the loop goes round its four lines."""
     time.sleep(0.02)
     sent = screen.send("n")
-    screen.wait_for(rf"kernel\.py:(?:{line - 2}|{line - 1}|{line})\D", 10)
+    screen.wait_for(rf"kernel\.py:(?:{'|'.join(str(line - back) for back in range(4))})\D", 10)
     return screen.settle() - sent
 
 

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
-from kernel_programs import BODY, KernelProgram, compile_kernel
-
-Compile = Callable[..., KernelProgram]
+from kernel_programs import BODY, Compile, KernelProgram, compile_kernel
 
 
 @pytest.fixture(scope="session")

@@ -42,7 +42,9 @@ class Ended(Exception):
 class Debugged:
     """One process, one controller, one kernel. Used as an asynchronous context manager."""
 
-    def __init__(self, program: KernelProgram, *, threads: int = 2, count: int = 64, data: Sequence[float] = ()) -> None:
+    def __init__(
+        self, program: KernelProgram, *, threads: int = 2, count: int = 64, data: Sequence[float] = ()
+    ) -> None:
         self.program = program
         self.threads = threads
         self.count = count
@@ -62,7 +64,9 @@ class Debugged:
         await self._answer()
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
         if self._reader is not None:
             self._reader.cancel()
         await self.controller.detach()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +46,9 @@ class KernelProgram:
         found = [number for number, text in enumerate(self.text, 1) if part in text]
         assert len(found) == 1, f"{part!r} is on lines {found}"
         return found[0]
+
+
+Compile = Callable[..., KernelProgram]
 
 
 def compile_kernel(

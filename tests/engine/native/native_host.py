@@ -20,6 +20,8 @@ def launch(request: dict[str, Any]) -> dict[str, Any]:
 def main() -> None:
     for line in sys.stdin:
         request = json.loads(line)
+        if "exit" in request:
+            sys.exit(request["exit"])
         if "load" in request:
             ctypes.CDLL(request["load"])
             print(json.dumps({}), flush=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import signal
 import time
 
 import pexpect
 import pytest
 
-from cli import PROMPT, terminal
+from cli import PROMPT, send_signal, terminal
 
 STOP = re.compile(r"stopped: pause (\S+):(\d+) in (\S+)")
 
@@ -22,7 +23,6 @@ STOP = re.compile(r"stopped: pause (\S+):(\d+) in (\S+)")
         ("joining", "joining"),
         ("asking", "asking"),
         ("calling", "calling"),
-        ("iterating", "iterating"),
     ],
 )
 def test_ctrl_c_stops_within_half_a_second_and_continue_goes_on(how: str, function: str) -> None:
@@ -30,21 +30,48 @@ def test_ctrl_c_stops_within_half_a_second_and_continue_goes_on(how: str, functi
         child.expect_exact(PROMPT)
         child.sendline("continue")
         child.expect_exact(f"here {how}")
-        for _ in range(2):
-            begun = time.monotonic()
-            child.sendintr()
-            child.expect(STOP)
-            assert time.monotonic() - begun < 1.0
-            child.expect_exact(PROMPT)
-            child.sendline("where")
-            child.expect(rf" \d+ {function} ")
-            child.expect_exact(PROMPT)
-            child.sendline("continue")
+        begun = time.monotonic()
         child.sendintr()
         child.expect(STOP)
+        assert time.monotonic() - begun < 1.0  # half a second, and as much for a busy machine
+        child.expect_exact(PROMPT)
+        child.sendline("where")
+        child.expect(rf" \d+ {function} ")
+        child.expect_exact(PROMPT)
+        child.sendline("continue")
+        stop_again(child)
         child.expect_exact(PROMPT)
         child.sendline("quit")
         child.expect(pexpect.EOF)
+
+
+def stop_again(child: pexpect.spawn[str]) -> None:
+    """Interrupt until the program, which may not have gone on yet, is stopped."""
+    for _ in range(10):
+        send_signal(child, signal.SIGINT)
+        if child.expect([STOP, pexpect.TIMEOUT], timeout=2) == 0:
+            return
+    pytest.fail("the program could not be stopped a second time")
+
+
+def test_native_code_that_keeps_python_waiting_is_named_and_can_be_quit() -> None:
+    with terminal("waits.py", "iterating") as child:
+        child.expect_exact(PROMPT)
+        child.sendline("continue")
+        child.expect_exact("here iterating")
+        child.sendintr()
+        child.expect_exact("note: The program is in native code that keeps Python waiting, with no line to stop at.")
+        child.sendintr()
+        child.expect_exact("note: The program runs on.")
+        child.expect_exact(PROMPT)
+        child.sendline("print 1")
+        child.expect_exact("error: `print` can't be used while the program is ")
+        child.sendintr()
+        child.expect_exact(PROMPT)
+        child.sendline("quit")
+        child.expect(pexpect.EOF)
+        child.close()
+        assert child.exitstatus == 0
 
 
 def test_a_paused_question_is_answered_afterwards() -> None:

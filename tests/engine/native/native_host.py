@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
+import subprocess
 import sys
 from typing import Any
 
@@ -17,12 +19,24 @@ def launch(request: dict[str, Any]) -> dict[str, Any]:
     return {"total": total, "data": list(data)}
 
 
+def fork(status: int) -> int:
+    """A child that only ends, with a status."""
+    child = os.fork()
+    if child == 0:
+        os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
 def main() -> None:
     for line in sys.stdin:
         request = json.loads(line)
         if "exit" in request:
             sys.exit(request["exit"])
-        if "load" in request:
+        if "spawn" in request:
+            print(json.dumps({"status": subprocess.run(request["spawn"], check=False).returncode}), flush=True)
+        elif "fork" in request:
+            print(json.dumps({"status": fork(request["fork"])}), flush=True)
+        elif "load" in request:
             ctypes.CDLL(request["load"])
             print(json.dumps({}), flush=True)
         else:

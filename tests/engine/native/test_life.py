@@ -1,0 +1,248 @@
+"""Attaching, detaching, and every way in which gdb or the program can go."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from debugged import Debugged
+from kernel_programs import KernelProgram
+from pkdb_tui.engine.errors import NativeError, NativeUnavailable
+from pkdb_tui.engine.native.base import ControllerLost, ProcessEnded, StepKind
+from pkdb_tui.engine.native.gdb import GdbController
+
+SUM = sum(i * 10.0 + 0.5 if i % 8 == 3 else float(i) for i in range(64))
+
+
+def tracer(pid: int) -> int:
+    text = Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"TracerPid:\s+(\d+)", text)[1])  # type: ignore[index]
+
+
+def gdb_pid(run: Debugged) -> int:
+    pid = tracer(run.process.pid)
+    assert pid
+    return pid
+
+
+async def gone(pid: int) -> None:
+    async with asyncio.timeout(5):
+        while Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+            await asyncio.sleep(0.01)
+
+
+async def test_detaching_at_a_stop_lets_the_program_finish(branch: KernelProgram) -> None:
+    async with Debugged(branch, threads=8) as run:
+        await run.begin(run.at("a[i] = value"))
+        await run.stop()
+        await run.controller.detach()
+        assert not run.controller.attached
+        assert (await run.end())["total"] == SUM
+        assert tracer(run.process.pid) == 0
+        await run._launch()
+        assert (await run.end())["total"] == SUM
+
+
+async def test_detaching_while_threads_are_hitting_breakpoints(branch: KernelProgram) -> None:
+    async with Debugged(branch, threads=8) as run:
+        for _ in range(3):
+            await run.begin(run.at("a[i] = value"))
+            for _ in range(3):
+                await run.stop()
+                await run.controller.resume()
+            await run.controller.detach()
+            while not run.events.empty() and not isinstance(run.events._queue[0], dict):  # type: ignore[attr-defined]
+                run.events.get_nowait()
+            assert (await run.end())["total"] == SUM
+
+
+async def test_detaching_in_the_middle_of_a_step(branch: KernelProgram) -> None:
+    async with Debugged(branch, threads=2) as run:
+        await run.begin(run.at("value: float"))
+        await run.stop()
+        await run.controller.step(StepKind.NEXT, 0)
+        await run.controller.detach()
+        while not isinstance(event := await asyncio.wait_for(run.events.get(), 5), dict):
+            pass
+        assert event["total"] == SUM
+
+
+async def test_attaching_again_after_detaching(branch: KernelProgram) -> None:
+    async with Debugged(branch, threads=2) as run:
+        for _ in range(2):
+            await run.begin(run.at("value * 10.0"))
+            _, answer = await run.run_out()
+            assert answer["total"] == SUM
+            await run.controller.detach()
+        assert run.hits == {1: 16}
+
+
+async def test_killed_gdb_is_told(branch: KernelProgram) -> None:
+    async with Debugged(branch, threads=2) as run:
+        await run.begin(run.at("a[i] = value"))
+        await run.stop()
+        os.kill(gdb_pid(run), signal.SIGKILL)
+        lost = await run.lost()
+        assert isinstance(lost, ControllerLost)
+        assert lost.reason == "gdb ended."
+        assert not run.controller.attached
+        with pytest.raises(NativeError, match="not running"):
+            await run.controller.resume()
+
+
+async def test_killed_gdb_while_the_kernel_runs(branch: KernelProgram) -> None:
+    async with Debugged(branch) as run:
+        await run.attach()
+        os.kill(gdb_pid(run), signal.SIGKILL)
+        assert isinstance(await run.lost(), ControllerLost)
+        await run._launch()
+        assert (await run.end())["total"] == SUM
+
+
+async def test_hanging_gdb_is_given_up(branch: KernelProgram, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Debugged(branch) as run:
+        await run.attach()
+        pid = gdb_pid(run)
+        os.kill(pid, signal.SIGSTOP)
+        with pytest.raises(NativeError, match="did not answer within 0.3 s"):
+            await run.controller.mi.command("-list-features", timeout=0.3)
+        assert isinstance(await run.lost(), ControllerLost)
+        await gone(pid)
+
+
+async def test_missing_gdb_names_the_remedy() -> None:
+    controller = GdbController(lambda event: None, gdb="no-such-gdb")
+    with pytest.raises(NativeUnavailable, match="no-such-gdb is not there.*apt-get install gdb"):
+        await controller.attach(os.getpid())
+    assert not controller.attached
+    await controller.detach()
+
+
+async def test_a_process_that_is_traced_already(branch: KernelProgram) -> None:
+    async with Debugged(branch) as run:
+        await run.attach()
+        other = GdbController(lambda event: None)
+        with pytest.raises(NativeUnavailable, match=f"traced by process {gdb_pid(run)} already"):
+            await other.attach(run.process.pid)
+        assert not other.attached
+        await other.detach()
+
+
+async def test_a_process_that_is_gone() -> None:
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
+    await process.wait()
+    controller = GdbController(lambda event: None)
+    with pytest.raises(NativeUnavailable, match="can't attach"):
+        await controller.attach(process.pid)
+
+
+async def test_gdb_runs_without_the_environment_that_breaks_it(
+    branch: KernelProgram, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONHOME", "/nonexistent")
+    monkeypatch.setenv("VIRTUAL_ENV", "/nonexistent")
+    controller = GdbController(lambda event: None)
+    process = await asyncio.create_subprocess_exec("sleep", "30")
+    try:
+        await controller.attach(process.pid)
+        environment = Path(f"/proc/{tracer(process.pid)}/environ").read_text()
+        assert "PYTHONHOME" not in environment
+        assert "VIRTUAL_ENV" not in environment
+    finally:
+        await controller.detach()
+        process.kill()
+        await process.wait()
+
+
+def test_gdb_goes_with_the_process_that_started_it(tmp_path: Path) -> None:
+    """A debugger killed with -9 leaves neither gdb behind nor the program stopped."""
+    script = tmp_path / "owner.py"
+    script.write_text(
+        "import asyncio, sys\n"
+        "from pkdb_tui.engine.native.gdb import GdbController\n"
+        "async def main():\n"
+        "    controller = GdbController(lambda event: None)\n"
+        "    await controller.attach(int(sys.argv[1]))\n"
+        "    print('attached', flush=True)\n"
+        "    await asyncio.sleep(60)\n"
+        "asyncio.run(main())\n"
+    )
+    program = subprocess.Popen(["sleep", "60"])
+    owner = subprocess.Popen([sys.executable, str(script), str(program.pid)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert owner.stdout is not None
+        assert owner.stdout.readline() == "attached\n"
+        gdb = tracer(program.pid)
+        owner.kill()
+        owner.wait()
+        asyncio.run(gone(gdb))
+        assert program.poll() is None
+        assert tracer(program.pid) == 0
+    finally:
+        owner.kill()
+        program.kill()
+        program.wait()
+
+
+async def test_children_of_the_program_run_undisturbed(branch: KernelProgram) -> None:
+    async with Debugged(branch) as run:
+        await run.attach()
+        await run._ask({"spawn": ["sh", "-c", "exit 7"]})
+        assert await run._answer() == {"status": 7}
+        await run._ask({"fork": 5})
+        assert await run._answer() == {"status": 5}
+        assert run.events.empty()
+
+
+async def test_breakpoints_may_change_while_the_kernel_runs(branch: KernelProgram) -> None:
+    async with Debugged(branch, threads=2, count=4096) as run:
+        await run.begin(run.at("value * 10.0", condition="i == 4091"))
+        [placement] = await run.controller.place([run.at("acc += value", 2, condition="i == 4095")])
+        assert placement.locations == 1
+        stops, answer = await run.run_out()
+        assert run.hits[2] == 1
+        assert answer["total"] == sum(i * 10.0 + 0.5 if i % 8 == 3 else float(i) for i in range(4096))
+
+
+async def test_refused_conditions_say_why(branch: KernelProgram) -> None:
+    async with Debugged(branch) as run:
+        await run.attach()
+        [placement] = await run.controller.place([run.at("a[i] = value", condition="nonsense > 1")])
+        assert placement.locations == 0
+        assert "nonsense" in placement.reason
+
+
+async def test_raw_commands_answer_text(branch: KernelProgram) -> None:
+    async with Debugged(branch) as run:
+        await run.begin(run.at("a[i] = value"))
+        stop = await run.stop()
+        assert "hits" not in await run.controller.send("print 6 * 7")
+        assert (await run.controller.send("print 6 * 7")).strip().endswith("= 42")
+        assert f"kernel.py:{branch.line('a[i] = value')}" in await run.controller.send("info breakpoints")
+        with pytest.raises(NativeError, match="Undefined command"):
+            await run.controller.send("no-such-command")
+        assert stop.breakpoints == (1,)
+
+
+async def test_a_killed_program_is_told(branch: KernelProgram) -> None:
+    async with Debugged(branch) as run:
+        await run.begin(run.at("value: float"))
+        await run.stop()
+        run.process.kill()
+        ended = await run.lost()
+        assert isinstance(ended, ProcessEnded)
+        assert ended.signal == "SIGKILL"
+
+
+@pytest.mark.parametrize("status", [0, 3, 77])
+async def test_the_exit_status_is_told(branch: KernelProgram, status: int) -> None:
+    async with Debugged(branch) as run:
+        await run.attach()
+        await run._ask({"exit": status})
+        assert await run.lost() == ProcessEnded(status=status)

@@ -1,0 +1,110 @@
+"""Pausing: an endless kernel, a waiting Python, and what may be done there."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+
+import pytest
+from debugged import Debugged
+from kernel_programs import BODY, Compile, KernelProgram
+from pkdb_tui.engine.native.base import StepKind, StopCause
+
+
+@pytest.fixture(scope="module")
+def endless(compiled: Compile) -> KernelProgram:
+    """Turns until somebody writes 100 into a[0]."""
+    return compiled(f"""
+def work(i, acc, a):               ## {BODY}
+    value: float = i               ## double value = i;
+    while a[0] < 100:              ## while (*(volatile double*)a.data < 100.0) {{
+        value += 1.0               ## value += 1.0;
+                                   ## }}
+    acc += 1                       ## acc += 1.0;
+                                   ## }}
+""")
+
+
+async def test_pause_and_continue_again_and_again(endless: KernelProgram) -> None:
+    async with Debugged(endless, count=2) as run:
+        await run.begin()
+        for _ in range(4):
+            await asyncio.sleep(0.05)
+            await run.controller.interrupt()
+            stop = await run.stop()
+            assert stop.cause is StopCause.PAUSE
+            assert stop.thread in (0, 1)
+            function, line = await run.place_of(stop.thread)
+            assert function == "work"
+            assert line in (endless.line("while a"), endless.line("value += 1.0"))
+            assert sum(t.last - t.first + 1 for t in stop.threads if t.line) == 2
+            await run.controller.resume()
+        await run.controller.interrupt()
+        stop = await run.stop()
+        view = (await run.values(stop.thread))["a"]
+        await run.controller.write_memory(view.address, struct.pack("<d", 100.0))
+        await run.controller.resume()
+        assert (await run.end())["total"] == 2.0
+
+
+async def test_memory_is_read_and_written_while_threads_run(endless: KernelProgram) -> None:
+    async with Debugged(endless, count=2) as run:
+        await run.begin()
+        await run.controller.interrupt()
+        stop = await run.stop()
+        view = (await run.values(stop.thread))["a"]
+        await run.controller.resume()
+        [data] = await run.controller.read_memory([(view.address, 24)])
+        assert struct.unpack("<3d", data) == (0.0, 1.0, 0.0) or struct.unpack("<2d", data[:16]) == (0.0, 1.0)
+        await run.controller.write_memory(view.address, struct.pack("<d", 100.0))
+        assert (await run.end())["total"] == 2.0
+
+
+async def test_stepping_after_a_pause(endless: KernelProgram) -> None:
+    async with Debugged(endless, count=2) as run:
+        await run.begin()
+        await asyncio.sleep(0.05)
+        await run.controller.interrupt()
+        stop = await run.stop()
+        lines = {endless.line("while a"), endless.line("value += 1.0")}
+        for _ in range(4):
+            stop = await run.step(StepKind.NEXT, stop.thread)
+            assert stop.cause is StopCause.STEP
+            assert (await run.place_of(stop.thread))[1] in lines
+
+
+async def test_a_breakpoint_set_at_a_pause(endless: KernelProgram) -> None:
+    async with Debugged(endless, count=2) as run:
+        await run.begin()
+        await asyncio.sleep(0.05)
+        await run.controller.interrupt()
+        await run.stop()
+        await run.controller.place([run.at("value += 1.0")])
+        await run.controller.resume()
+        stop = await run.stop()
+        assert (stop.cause, stop.breakpoints, stop.hits) == (StopCause.BREAKPOINT, (1,), {1: 2})
+
+
+async def test_an_endless_kernel_is_paused_while_one_thread_stands_at_a_breakpoint(endless: KernelProgram) -> None:
+    async with Debugged(endless, count=2) as run:
+        await run.begin(run.at("value += 1.0", threads=(1,)))
+        stop = await run.stop()
+        assert (stop.thread, stop.cause) == (1, StopCause.BREAKPOINT)
+        await run.controller.interrupt()
+        stop = await run.stop()
+        assert stop.cause is StopCause.PAUSE
+        assert (await run.place_of(0))[0] == "work"
+        assert (await run.place_of(1))[0] == "work"
+
+
+async def test_pause_while_python_waits(branch: KernelProgram) -> None:
+    async with Debugged(branch) as run:
+        await run.attach()
+        await run.controller.interrupt()
+        stop = await run.stop()
+        assert stop.cause is StopCause.PAUSE
+        assert await run.controller.frames(stop.thread) == []
+        await run.controller.resume()
+        await run.begin(run.at("value * 10.0"))
+        await run.run_out()
+        assert run.hits == {1: 8}

@@ -123,6 +123,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.stderr.write("error: The screen needs a terminal. Use --plain here.\n")
         return 2
+    from textual import constants
+
+    # At Textual's 60 frames a second a step would wait up to three frames of 17 ms to be drawn.
+    setattr(constants, "MAX_FPS", 240)  # noqa: B010 - declared Final, read once when textual.screen is imported
     from pkdb_tui import app
 
     return app.run(options, commands=commands, theme=parsed.theme)

@@ -1,4 +1,4 @@
-"""The command line: arguments to the screen or to plain mode. Imports stay light: a debugger starts many times a day."""
+"""The command line: arguments to the screen or to plain mode. Imports stay light: a debugger starts often."""
 
 from __future__ import annotations
 
@@ -21,10 +21,22 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module as `python -m` does")
     parser.add_argument("--plain", action="store_true", help="a line prompt instead of the screen")
     parser.add_argument("--json", action="store_true", help="plain mode with one JSON object a line")
-    parser.add_argument("-c", dest="commands", metavar="COMMAND", action="append", default=[], help="run this command first (repeatable)")  # fmt: skip
+    parser.add_argument(
+        "-c",
+        dest="commands",
+        metavar="COMMAND",
+        action="append",
+        default=[],
+        help="run this command first (repeatable)",
+    )
     parser.add_argument("-x", dest="file", metavar="FILE", help="run the commands of this file first")
     parser.add_argument("--python", default="", metavar="PATH", help="the interpreter that runs the program")
-    parser.add_argument("--runtime", choices=("auto", "embedded", "installed"), default="auto", help="which pykokkos an import finds (auto: the installed one, else the embedded one)")  # fmt: skip
+    parser.add_argument(
+        "--runtime",
+        choices=("auto", "embedded", "installed"),
+        default="auto",
+        help="which pykokkos an import finds (auto: the installed one, else the embedded one)",
+    )
     parser.add_argument("--gdb", default="gdb", metavar="PATH", help="the native debugger")
     parser.add_argument("--no-bounds", action="store_true", help="no index checks in debug builds of kernels")
     parser.add_argument("--theme", default="", help="the screen's colours: dark, light, high-contrast, ansi-16")
@@ -48,10 +60,13 @@ def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     return list(arguments), []
 
 
-def script_error(path: str) -> str:
-    """Why a script can't be run, in a line with its source line and caret where that helps; empty when it can."""
+def script_error(path: str, source: str = "") -> str:
+    """Why a script can't be run, in a line with its source line and caret where that helps; empty when it can.
+
+    `source` is the text of the script `-`.
+    """
     if path == "-":
-        return ""
+        return source_error(source, "<stdin>")
     if not os.path.exists(path):
         return f"There is no file {path}."
     if os.path.isdir(path) and not os.path.exists(os.path.join(path, "__main__.py")):
@@ -60,9 +75,13 @@ def script_error(path: str) -> str:
         return ""
     try:
         with open(path, "rb") as stream:
-            source = stream.read()
+            return source_error(stream.read(), path)
     except OSError as error:
         return f"{path} can't be read: {error.strerror}."
+
+
+def source_error(source: str | bytes, path: str) -> str:
+    """A syntax error with its line and caret; empty when there is none."""
     try:
         compile(source, path, "exec", dont_inherit=True)
     except SyntaxError as error:
@@ -90,7 +109,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write("error: No script is given. Write `pkdb-tui script.py`, or `pkdb-tui --help`.\n")
         return 2
     script = "" if parsed.module else program[0]
-    if script and (problem := script_error(script)):
+    source = sys.stdin.read() if script == "-" else ""
+    if script and (problem := script_error(script, source)):
         sys.stderr.write(f"error: {problem}\n")
         return 2
     if os.environ.get("PKDB_LOG"):
@@ -100,6 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     options = LaunchOptions(
         script=script,
+        source=source,
         module=parsed.module or "",
         arguments=tuple(program if parsed.module else program[1:]),
         python=parsed.python,
@@ -107,6 +128,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         bounds=not parsed.no_bounds,
         gdb=parsed.gdb,
     )
+    if source:
+        import linecache
+
+        linecache.cache["<stdin>"] = (len(source), None, source.splitlines(True), "<stdin>")
     commands = list(parsed.commands)
     if parsed.file:
         from pkdb_tui.commands.control import read_commands

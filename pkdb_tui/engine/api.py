@@ -334,9 +334,10 @@ class ExitCause(Plain, frozen=True, kw_only=True):
 
 
 class LaunchOptions(Plain, frozen=True, kw_only=True):
-    """How the program is started. Exactly one of `script` and `module` is given; script `-` reads stdin."""
+    """How the program is started. Exactly one of `script` and `module` is given; script `-` is `source`."""
 
     script: str = ""
+    source: str = ""  # what came from standard input, for script `-`
     module: str = ""
     arguments: tuple[str, ...] = ()
     python: str = ""  # interpreter; empty for this one

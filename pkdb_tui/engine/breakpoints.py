@@ -91,7 +91,8 @@ class Entry:
     @property
     def file(self) -> str:
         placed = self.python.file if self.python is not None else ""
-        return placed or (os.path.realpath(self.spec.file) if self.spec.file else "")
+        asked = self.spec.file
+        return placed or (os.path.realpath(asked) if asked and not asked.startswith("<") else asked)
 
     @property
     def line(self) -> int:

@@ -182,8 +182,10 @@ def _python(options: LaunchOptions) -> str:
 
 
 def _spawn(options: LaunchOptions, slave: int, theirs: socket.socket) -> subprocess.Popen[bytes]:
+    source = _in_memory(options.source) if options.script == "-" else -1
     config = {
         "fd": theirs.fileno(),
+        "source": source,
         "script": options.script,
         "module": options.module,
         "args": list(options.arguments),
@@ -193,15 +195,28 @@ def _spawn(options: LaunchOptions, slave: int, theirs: socket.socket) -> subproc
     environment = {**os.environ, **options.environment, "PKDB_DEBUGGEE": json.dumps(config)}
     for name in ("COLUMNS", "LINES"):  # they describe another terminal
         environment.pop(name, None)
-    return subprocess.Popen(
-        [_python(options), str(BOOT)],
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        cwd=options.directory or None,
-        env=environment,
-        pass_fds=[theirs.fileno()],
-        start_new_session=True,
-        # The terminal becomes the new session's own, so that /dev/tty, hang-up and Ctrl-C work in it.
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
-    )
+    try:
+        return subprocess.Popen(
+            [_python(options), str(BOOT)],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            cwd=options.directory or None,
+            env=environment,
+            pass_fds=[fd for fd in (theirs.fileno(), source) if fd >= 0],
+            start_new_session=True,
+            # The terminal becomes the new session's own, so that /dev/tty, hang-up and Ctrl-C work in it.
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+    finally:
+        if source >= 0:
+            os.close(source)
+
+
+def _in_memory(text: str) -> int:
+    """A descriptor to read a text from: standard input itself is the program's terminal."""
+    descriptor = os.memfd_create("source")
+    with open(descriptor, "w", encoding="utf-8", closefd=False) as stream:
+        stream.write(text)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor

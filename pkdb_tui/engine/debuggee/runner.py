@@ -43,9 +43,10 @@ def _fail(message: str, status: int) -> NoReturn:
     sys.exit(status)
 
 
-def _load_script(script: str) -> tuple[CodeType, ModuleType, str]:
+def _load_script(script: str, source_descriptor: int) -> tuple[CodeType, ModuleType, str]:
     if script == "-":
-        source = sys.stdin.read()
+        with open(source_descriptor, encoding="utf-8") as stream:
+            source = stream.read()
         linecache.cache["<stdin>"] = (len(source), None, source.splitlines(True), "<stdin>")
         sys.path.insert(0, "")
         code = compile(source, "<stdin>", "exec", dont_inherit=True)
@@ -98,7 +99,7 @@ def run(debugger: Debugger, config: Json, ready: Json) -> None:
             sys.path.insert(0, os.getcwd())
             code, main, file = _load_module(module)
         else:
-            code, main, file = _load_script(script)
+            code, main, file = _load_script(script, config.get("source", 0))
     except SystemExit:
         raise
     except BaseException as error:  # noqa: BLE001 - a syntax error is reported as the interpreter would

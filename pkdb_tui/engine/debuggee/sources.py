@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import linecache
 import opcode
 import os
 import site
@@ -204,8 +205,11 @@ def lines_in_loops(tree: ast.AST) -> frozenset[int]:
 
 def compile_file(file: str) -> SourceFile:
     """Compile from disk without running; raises OSError, SyntaxError or ValueError."""
-    with open(file, "rb") as stream:
-        text = stream.read()
+    if file.startswith("<") and file in linecache.cache:
+        text = "".join(linecache.getlines(file)).encode()
+    else:
+        with open(file, "rb") as stream:
+            text = stream.read()
     tree = ast.parse(text, file)
     source = SourceFile(file, compile(text, file, "exec", dont_inherit=True))
     source.spans = statement_spans(tree)

@@ -1,0 +1,199 @@
+"""The command line in plain mode: what is given, what is refused, what comes out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cli import FIXTURES, PROMPT, plain, terminal
+
+
+def test_a_module_runs_as_python_m_does() -> None:
+    run = plain("-m", "parcel", "5", commands=["continue"])
+    assert run.lines[-2:] == ["parcel.__main__ ['5'] 15", "exited: status 4"]
+    assert run.status == 4
+
+
+def test_a_breakpoint_in_a_module() -> None:
+    run = plain("-m", "parcel", "5", commands=["break parcel/__main__.py:7", "continue", "print SCALE"])
+    assert run.stops[1] == "stopped: breakpoint 1 parcel/__main__.py:7 in <module>"
+    assert run.lines[-1] == "3"
+
+
+def test_arguments_after_the_script_are_the_programs() -> None:
+    run = plain("ends.py", "-c", "--plain", commands=["print sys.argv[1:]"])
+    assert run.status == 1  # nothing is imported before the first line
+    run = plain("ends.py", "-c", "--plain", commands=["tbreak 11", "continue", "print sys.argv[1:]"])
+    assert run.lines[-1] == "['-c', '--plain']"
+
+
+def test_commands_used_up_end_the_program_with_status_zero() -> None:
+    run = plain("waits.py", "sleeping", commands=["next"])
+    assert (run.status, run.err) == (0, "")
+    assert run.starting("exited:") == []
+
+
+def test_the_first_refused_command_is_named_and_the_others_are_carried_out() -> None:
+    run = plain("orders.py", commands=["break 9999", "frobnicate", "up", "print 7"])
+    assert run.status == 1
+    assert run.err.splitlines()[-1] == "error: the command `frobnicate` was refused"
+    assert run.lines[-1] == "7"
+
+
+def test_a_file_of_commands(tmp_path: Path) -> None:
+    script = tmp_path / "commands"
+    script.write_text("# a comment\nbreak 24\n\ncontinue\nprint amount\n")
+    run = plain("-x", str(script), "orders.py")
+    assert (run.status, run.err, run.lines[-1]) == (0, "", "27.5")
+
+
+def test_a_file_of_commands_comes_after_those_of_the_command_line(tmp_path: Path) -> None:
+    script = tmp_path / "commands"
+    script.write_text("print 2\n")
+    assert plain("-x", str(script), "orders.py", commands=["print 1"]).lines[-2:] == ["1", "2"]
+
+
+def test_a_missing_file_of_commands() -> None:
+    run = plain("-x", "absent.commands", "orders.py")
+    assert (run.status, run.out) == (2, "")
+    assert run.err == "error: The command file absent.commands can't be read: No such file or directory.\n"
+
+
+def test_source_reads_commands_and_names_the_one_that_failed(tmp_path: Path) -> None:
+    script = tmp_path / "commands"
+    script.write_text("tbreak 24\ncontinue\nprint amount\n")
+    assert plain("orders.py", commands=[f"source {script}"]).lines[-1] == "27.5"
+    script.write_text("print 1\nprint absent\n")
+    run = plain("orders.py", commands=[f"source {script}"])
+    assert run.err.splitlines()[0].startswith(f"error: {script}, command 2 (`print absent`): NameError")
+
+
+def test_commands_from_a_pipe() -> None:
+    run = plain("orders.py", stdin="break 24\ncontinue\nprint amount\ncontinue\n")
+    assert run.lines[-3:] == ["27.5", "amount 27.5", "exited: status 0"]
+    assert (run.status, run.err) == (0, "")
+
+
+def test_a_refused_command_from_a_pipe_does_not_change_the_status() -> None:
+    run = plain("ends.py", "status", stdin="frobnicate\ncontinue\n")
+    assert run.status == 3
+    assert run.err.startswith("error: ")
+
+
+def test_quit_among_the_commands_ends_at_once() -> None:
+    run = plain("orders.py", commands=["quit", "print 1"])
+    assert (run.status, run.err, len(run.lines)) == (0, "", 2)
+
+
+def test_a_script_from_standard_input() -> None:
+    run = plain("-", "one", commands=["next", "next"], stdin="import sys\nprint('argv', sys.argv)\n")
+    assert run.stops[0].startswith("stopped: start <stdin>:1 in <module>")
+    assert "argv ['-', 'one']" in run.lines
+
+
+def test_a_script_from_elsewhere_finds_its_neighbours(tmp_path: Path) -> None:
+    (tmp_path / "neighbour.py").write_text("def twice(n):\n    return 2 * n\n")
+    (tmp_path / "main.py").write_text("import neighbour\nprint(neighbour.twice(4))\n")
+    run = plain(str(tmp_path / "main.py"), commands=["break neighbour.py:2", "continue", "print n", "continue"])
+    assert run.stops[1] == f"stopped: breakpoint 1 {tmp_path}/neighbour.py:2 in twice"
+    assert run.lines[-3:] == ["4", "8", "exited: status 0"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "No script is given."),
+        (("absent.py",), "There is no file absent.py."),
+        ((".",), ". is a folder without a __main__.py."),
+    ],
+)
+def test_what_can_not_be_run(arguments: tuple[str, ...], words: str) -> None:
+    run = plain(*arguments, commands=["continue"])
+    assert (run.status, run.out) == (2, "")
+    assert run.err.startswith(f"error: {words}")
+
+
+def test_a_syntax_error_is_shown_with_a_caret(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("x = 1\nif x:\n    y = = 2\n")
+    run = plain("broken.py", folder=tmp_path, commands=["continue"])
+    assert (run.status, run.out) == (2, "")
+    assert run.err.splitlines() == [
+        "error: broken.py, line 3: invalid syntax.",
+        "    y = = 2",
+        "        ^",
+    ]
+
+
+def test_a_missing_interpreter() -> None:
+    run = plain("--python", "/absent/python", "orders.py", commands=["continue"])
+    assert run.status == 2
+    assert run.err.startswith("error: /absent/python can't be started: No such file or directory.")
+
+
+def test_the_prompt_comes_after_the_commands_on_a_terminal() -> None:
+    with terminal("-c", "tbreak 24", "-c", "continue", "orders.py") as child:
+        child.expect_exact("stopped: breakpoint 1 orders.py:24 in main")
+        child.expect_exact(PROMPT)
+        child.sendline("print amount")
+        child.expect_exact("27.5")
+        child.expect_exact(PROMPT)
+        child.sendeof()
+        child.wait()
+        assert child.exitstatus == 0
+
+
+def test_json_is_one_object_a_line() -> None:
+    run = plain(
+        "--json",
+        "orders.py",
+        commands=["break 24", "display amount", "continue", "print lines", "up", "up", "continue"],
+    )
+    assert run.status == 1
+    events = [each["event"] for each in run.objects]
+    assert events == [
+        "stopped",
+        "displays",
+        "reply",
+        "reply",
+        "reply",
+        "stopped",
+        "displays",
+        "reply",
+        "reply",
+        "error",
+        "reply",
+        "output",
+        "exited",
+        "refused",
+    ] or set(events) == {"stopped", "displays", "reply", "error", "output", "exited", "refused"}
+    stop = run.events("stopped")[1]
+    assert (stop["reason"], stop["breakpoints"], stop["line"], stop["function"]) == ("breakpoint", [1], 24, "main")
+    assert stop["file"] == str(FIXTURES / "orders.py")
+    assert stop["source"] == '    print("amount", amount)'
+    assert [frame["function"] for frame in stop["frames"]] == ["main", "<module>"]
+    assert {"name": "amount", "text": "27.5"}.items() <= next(
+        variable for variable in stop["variables"] if variable["name"] == "amount"
+    ).items()
+    assert run.events("exited") == [
+        {"event": "exited", "text": "status 0", "status": 0, "signal": "", "exception": None}
+    ]
+    assert run.events("output")[0]["text"] == "amount 27.5\r\n" or run.events("output")[0]["text"] == "amount 27.5\n"
+    assert run.events("refused") == [{"event": "refused", "command": "up"}]
+    assert run.err == ""
+
+
+@pytest.mark.parametrize("how", ["flood", "bytes", "c", "partial", "stderr"])
+def test_json_stays_json_whatever_is_printed(how: str) -> None:
+    run = plain("--json", "speaking.py", how, commands=["continue"])
+    text = "".join(each["text"] for each in run.events("output"))
+    assert text.replace("\r\n", "\n").endswith(f"done {how}\n")
+    assert run.objects[-1]["event"] == "exited"
+
+
+def test_json_of_an_exception_and_of_a_numpy_value() -> None:
+    run = plain("--json", "failing.py", commands=["continue", "print [1.5, None, {'a': (1,)}]"])
+    stop = run.events("stopped")[1]
+    assert stop["exception"]["type"] == "ValueError"
+    assert stop["reason"] == "exception"
+    assert run.events("reply")[-1]["text"] == "[1.5, None, {'a': (1,)}]"

@@ -48,6 +48,7 @@ The program's own `breakpoint()` stops with reason breakpoint and no ids.
 | progress       | task, done, seconds                                                                           |
 | launchReady    | KernelReady: a debug build is loaded; nothing runs until `launchGo`                            |
 | launchEnded    | launch, seconds, error; nothing goes on until `launchDone`. Only after a `launchReady`         |
+| launched       | kernel: the first launch of all                                                               |
 | inKernel       | KernelReady: a pause arrived while this optimised kernel runs                                 |
 | launches       | launches: [LaunchBody], at each stop and at exit, when changed                                 |
 | ending         | status or exception: the program is about to end; the process may still run atexit handlers    |

@@ -117,6 +117,7 @@ class Session:
         self._tasks: set[asyncio.Task[None]] = set()
         self._python_stop: PythonStop | None = None
         self._quitting = False
+        self._launched = False  # whether any kernel was launched
         self._settled = asyncio.Event()
 
     def _gdb(self, listener: Callable[[ControllerEvent], None]) -> Controller:
@@ -481,6 +482,9 @@ class Session:
     def _event_launchEnded(self, body: dict[str, Any]) -> None:
         self.spawn(self.kernel_stops.launch_ended(body))
 
+    def _event_launched(self, body: dict[str, Any]) -> None:
+        self._launched = True
+
     def _event_inKernel(self, body: dict[str, Any]) -> None:
         self.spawn(self.kernel_stops.interrupt(msgspec.convert(body, KernelReady, strict=False)))
 
@@ -541,9 +545,9 @@ class Session:
         self.snapshot = None
         self.exit_cause = exit_cause(status, self._ending)
         self.enter(Phase.EXITED)
-        self.emit(Exited(cause=self.exit_cause))
-        if self.exit_cause.signal in FAULTS and self.runtime and not self.settings["catchFaults"]:
+        if self.exit_cause.signal in FAULTS and self._launched and not self.settings["catchFaults"]:
             self.emit(Notice(text=CATCH_HINT.format(signal=self.exit_cause.signal)))
+        self.emit(Exited(cause=self.exit_cause))
 
 
 def exit_cause(status: int, ending: ExitCause | None) -> ExitCause:

@@ -132,6 +132,8 @@ class Dispatch:
     def launch(self, adapter: Adapter, launch: Any) -> Any:
         """The hook: what it returns is what the launch returns."""
         self._count += 1
+        if self._count == 1:
+            self._connection.event("launched", {"kernel": launch.kernel.name})
         caller = sys._getframe(launch.frame_depth + 2)
         record = self._log.note(launch, caller)
         if record.watch_strides:

@@ -29,6 +29,7 @@ from pkdb_tui.engine.native.base import (
     StopCause,
     ThreadsChanged,
 )
+from pkdb_tui.engine.native.ending import EndWatch
 from pkdb_tui.engine.native.mi import MiProcess, Record, quote
 from pkdb_tui.engine.native.placing import Placing
 from pkdb_tui.engine.native.proc import attach_remedy, thread_state
@@ -72,6 +73,7 @@ class GdbController(Controller):
         self._shown = False  # a stop has been told; later arrivals are changes of it
         self._views: dict[int, dict[str, Any]] = {}
         self._detaching = False
+        self._end = EndWatch(self._program_ended)
 
     # --- transport ---
 
@@ -85,6 +87,9 @@ class GdbController(Controller):
 
     async def attach(self, pid: int) -> None:
         self._pid = pid
+        self._detaching = False
+        self.threads, self.placing = Threads(), Placing(self)
+        self._reset()
         await self.mi.start([self._gdb, "--interpreter=mi3", "-nx", "-q"])
         try:
             script = "\n".join(f"gdb.execute({setting!r}, to_string=True)" for setting in SETTINGS)
@@ -98,6 +103,7 @@ class GdbController(Controller):
             raise NativeUnavailable(*attach_remedy(pid, error.title)) from error
         await self._all_stopped()
         self._attached = True
+        self._end.watch(pid)
         await self.release(list(self.threads.stopped))
 
     async def _all_stopped(self) -> None:
@@ -120,6 +126,7 @@ class GdbController(Controller):
         self._detaching = True
         self._cancel_collector()
         self.stepper.cancel()
+        self._end.cancel()
         if self.attached:
             try:
                 await self.placing.clear()
@@ -246,7 +253,16 @@ class GdbController(Controller):
         self._attached = False
         code = body.get("exit-code")
         status = int(str(code), 8) if code is not None else 0 if body.get("reason") == "exited-normally" else None
+        self._end.cancel()
         self.listener(ProcessEnded(status=status, signal=str(body.get("signal-name", ""))))
+
+    def _program_ended(self, status: int | None, signal: str) -> None:
+        """gdb does not tell the end of a program all of whose threads it holds, and keeps its parent from it."""
+        self._attached, self._detaching = False, True
+        self._cancel_collector()
+        self.stepper.cancel()
+        self.mi.kill()
+        self.listener(ProcessEnded(status=status, signal=signal))
 
     def _on_end(self, reason: str) -> None:
         was, self._attached = self._attached, False

@@ -14,6 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import gdbside_values as values  # noqa: E402
 
+WATCH_WORDS = 4  # debug registers of a processor, eight bytes each
 MARK = re.compile(r"#pkdb\d+$")
 
 stops = {}  # gdb thread number -> (kind, breakpoint numbers, detail) of its last stop
@@ -225,12 +226,35 @@ def watch(argument):
     frame = next(iter(kernel_frames()), None)
     if frame is not None:
         frame.select()
+    if watched_words() + words(gdb.parse_and_eval(argument["expression"])) > WATCH_WORDS:
+        raise gdb.GdbError(f"no hardware watchpoint is free: the processor has {WATCH_WORDS}")
     breakpoint = gdb.Breakpoint(argument["expression"], gdb.BP_WATCHPOINT, gdb.WP_WRITE)
-    kind = {gdb.BP_HARDWARE_WATCHPOINT: "hardware"}.get(breakpoint.type, "software")
-    if kind != "hardware":
+    try:
+        if breakpoint.type != gdb.BP_HARDWARE_WATCHPOINT:
+            raise gdb.GdbError("this can't be watched by the processor")
+        if argument.get("condition"):
+            breakpoint.condition = argument["condition"]
+    except gdb.error as error:
         breakpoint.delete()
-        raise gdb.GdbError("no hardware watchpoint is free for this")
+        raise gdb.GdbError(str(error)) from None
     return {"number": breakpoint.number}
+
+
+def words(value):
+    """Debug registers that watching a value takes."""
+    return (value.type.strip_typedefs().sizeof + 7) // 8
+
+
+def watched_words():
+    """Debug registers taken already; one that can't be evaluated any more has left its scope."""
+    taken = 0
+    for breakpoint in gdb.breakpoints():
+        if breakpoint.type == gdb.BP_HARDWARE_WATCHPOINT:
+            try:
+                taken += words(gdb.parse_and_eval(breakpoint.expression))
+            except gdb.error:
+                taken += 1
+    return taken
 
 
 def remove(argument):

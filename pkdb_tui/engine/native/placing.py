@@ -67,7 +67,10 @@ class Placing:
         thread = next((n for n in threads.stopped if n in threads.team), None)
         if thread is None:
             raise NativeError("no thread is stopped in a kernel, so nothing can be watched")
-        answer = await self._controller.ask("watch", {"thread": thread, "expression": placed.wanted.watch})
+        wanted = placed.wanted
+        answer = await self._controller.ask(
+            "watch", {"thread": thread, "expression": wanted.watch, "condition": wanted.condition}
+        )
         placed.numbers, placed.reason = [answer["number"]], ""
 
     async def _addresses(self, placed: Placed) -> None:
@@ -163,8 +166,8 @@ class Placing:
         return interrupting and in_kernel
 
     def _watched(self, arrival: Arrival) -> bool:
-        if "scope" in arrival.reason:
-            return False
+        if "scope" in arrival.reason or not arrival.place.get("file"):
+            return False  # or memory that Python, not a kernel, has written
         number = int(arrival.body.get("wpt", {}).get("number", 0) or arrival.body.get("hw-rwpt", {}).get("number", 0))
         found = [n for n, placed in self._placed.items() if number in placed.numbers]
         if not found:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 
@@ -12,6 +14,17 @@ def thread_state(pid: int, lwp: int) -> str:
     except OSError:
         return ""
     return text.rpartition(")")[2].split()[0]
+
+
+def exit_of(pid: int) -> tuple[int | None, str]:
+    """(exit status, signal name) of a process that has ended and that nobody has collected; (None, "") if unknown."""
+    try:
+        code = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[49])
+    except (OSError, IndexError):
+        return None, ""
+    if os.WIFSIGNALED(code):
+        return None, signal.Signals(os.WTERMSIG(code)).name
+    return os.WEXITSTATUS(code), ""
 
 
 def tracer_of(pid: int) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import struct
 
 import pytest
@@ -25,11 +24,18 @@ def work(i, acc, a):               ## {BODY}
 """)
 
 
+async def inside(run: Debugged) -> None:
+    """Begin, and let both threads run in the kernel's loop."""
+    await run.begin(run.at("value += 1.0"))
+    await run.stop()
+    await run.controller.place([])
+    await run.controller.resume()
+
+
 async def test_pause_and_continue_again_and_again(endless: KernelProgram) -> None:
     async with Debugged(endless, count=2) as run:
-        await run.begin()
+        await inside(run)
         for _ in range(4):
-            await asyncio.sleep(0.05)
             await run.controller.interrupt()
             stop = await run.stop()
             assert stop.cause is StopCause.PAUSE
@@ -49,7 +55,7 @@ async def test_pause_and_continue_again_and_again(endless: KernelProgram) -> Non
 
 async def test_memory_is_read_and_written_while_threads_run(endless: KernelProgram) -> None:
     async with Debugged(endless, count=2) as run:
-        await run.begin()
+        await inside(run)
         await run.controller.interrupt()
         stop = await run.stop()
         view = (await run.values(stop.thread))["a"]
@@ -62,8 +68,7 @@ async def test_memory_is_read_and_written_while_threads_run(endless: KernelProgr
 
 async def test_stepping_after_a_pause(endless: KernelProgram) -> None:
     async with Debugged(endless, count=2) as run:
-        await run.begin()
-        await asyncio.sleep(0.05)
+        await inside(run)
         await run.controller.interrupt()
         stop = await run.stop()
         lines = {endless.line("while a"), endless.line("value += 1.0")}
@@ -75,8 +80,7 @@ async def test_stepping_after_a_pause(endless: KernelProgram) -> None:
 
 async def test_a_breakpoint_set_at_a_pause(endless: KernelProgram) -> None:
     async with Debugged(endless, count=2) as run:
-        await run.begin()
-        await asyncio.sleep(0.05)
+        await inside(run)
         await run.controller.interrupt()
         await run.stop()
         await run.controller.place([run.at("value += 1.0")])

@@ -17,7 +17,7 @@ async def test_an_element_of_a_view(branch: KernelProgram) -> None:
         await run.controller.resume()
         stop = await run.stop()
         assert (stop.cause, stop.breakpoints, stop.hits) == (StopCause.WATCHPOINT, (7,), {7: 1})
-        assert stop.text == "3 -> 30.5"
+        assert stop.text.endswith("3 -> 30.5")
         assert await run.place_of(stop.thread) == ("work", branch.line("a[i] = value"))
         await run.controller.resume()
         await run.end()
@@ -45,7 +45,7 @@ async def test_a_condition_on_a_watchpoint(branch: KernelProgram) -> None:
         await run.stop()
         await run.controller.place([NativeBreakpoint(id=7, watch="value", condition="value > 30.2")])
         await run.controller.resume()
-        assert (await run.stop()).text == "3 -> 30.5" or run.hits[7] == 1
+        assert (await run.stop()).text.endswith("30 -> 30.5")
         assert (await run.values(0))["value"].value == 30.5
         await run.controller.resume()
         await run.end()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import signal
 import sys
@@ -12,6 +13,7 @@ from contextlib import suppress
 
 from pkdb_tui.commands import language
 from pkdb_tui.commands.registry import Reply
+from pkdb_tui.engine import saved
 from pkdb_tui.engine.api import Event, ExitCause, Exited, LaunchOptions, Notice, Phase
 from pkdb_tui.engine.errors import PkdbError
 from pkdb_tui.engine.session import Session
@@ -45,7 +47,10 @@ class Plain:
         loop.add_signal_handler(signal.SIGINT, self._interrupt)
         for number in (signal.SIGHUP, signal.SIGTERM):
             loop.add_signal_handler(number, self._leave, asyncio.current_task())
+        remembered = not self._given and sys.stdin.isatty()
         try:
+            if remembered:
+                await saved.restore(self.session)
             await self.session.start()
             await self.session.settled()
             await self._carry_out()
@@ -55,6 +60,8 @@ class Plain:
         except asyncio.CancelledError:
             return 129
         finally:
+            if remembered:
+                saved.save(self.session)
             await self.session.quit()
         return self._status()
 
@@ -185,6 +192,9 @@ def _ask(prompt: str) -> str | None:
 
 def run(options: LaunchOptions, commands: Sequence[str], *, json: bool = False) -> int:
     """Debug in plain mode; returns the exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     return asyncio.run(Plain(options, commands, json=json).run())
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import codecs
 import json
+import math
 from abc import ABC, abstractmethod
+from enum import Enum
 from typing import Any, TextIO
 
 import msgspec
@@ -128,7 +130,7 @@ class JsonPrinter(Printer):
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def _write(self, name: str, **members: Any) -> None:
-        self._out.write(json.dumps({"event": name, **members}, default=_plain, ensure_ascii=False) + "\n")
+        self._out.write(json.dumps({"event": name, **_plain(members)}, allow_nan=False) + "\n")
         self._out.flush()
 
     def event(self, event: Event) -> None:
@@ -176,10 +178,18 @@ class JsonPrinter(Printer):
 
 
 def _plain(value: Any) -> Any:
-    """What JSON has no word for: arrays as lists, plain types as objects, anything else as its text."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    try:
-        return msgspec.to_builtins(value, enc_hook=_plain)
-    except (TypeError, NotImplementedError):
-        return str(value)
+    """In JSON's terms: plain types as objects, arrays as lists, not-finite numbers and all else as text."""
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if math.isfinite(value) else str(value)
+        case dict():
+            return {str(key): _plain(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_plain(each) for each in value]
+        case msgspec.Struct():
+            return {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
+        case Enum():
+            return value.value
+    return _plain(value.tolist()) if hasattr(value, "tolist") else str(value)

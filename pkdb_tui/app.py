@@ -18,7 +18,7 @@ from textual.theme import Theme as TextualTheme
 
 from pkdb_tui import config, keys
 from pkdb_tui.bridge import Bridge, EngineEvent
-from pkdb_tui.engine.api import LaunchOptions, ThreadValues
+from pkdb_tui.engine.api import LaunchOptions, Phase, ThreadValues
 from pkdb_tui.engine.errors import PkdbError
 from pkdb_tui.events import EventShower
 from pkdb_tui.panes.base import RunCommand, TitleChanged
@@ -215,12 +215,13 @@ class PkdbApp(App[int]):
 
     def _keys_now(self) -> Sequence[tuple[str, str]]:
         usable = {name for _, name in self.bridge.keys()}
-        known = {name for _, name in ((k.name, k.name) for k in keys.KEYS if k.label)}
-        commands = {"next", "step", "continue", "finish", "until", "pause", "restart", "print", "up", "down"}
+        if self.bridge.phase is not Phase.EXITED:
+            usable.discard("restart")  # possible, but not what one is looking for
+        commands = {"next", "step", "continue", "finish", "until", "pause", "restart", "print"}
         return [
             (keys.shown(key.keys), key.label)
             for key in keys.KEYS
-            if key.label and key.name in known and (key.name not in commands or key.name in usable)
+            if key.label and (key.name not in commands or key.name in usable)
         ]
 
     def action_command(self, text: str) -> None:

@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from pkdb_tui.bridge import Bridge
 from pkdb_tui.keys import PANES
-from pkdb_tui.panes.arrangement import PRESETS, RIGHT, WorkspaceLayout, is_tiny, tabs
+from pkdb_tui.panes.arrangement import PRESETS, RIGHT, WorkspaceLayout, is_narrow, is_tiny, tabs
 from pkdb_tui.panes.breakpoints import BreakpointsPane
 from pkdb_tui.panes.console import ConsolePane
 from pkdb_tui.panes.frames_around import Divider, Title
@@ -27,6 +27,7 @@ from pkdb_tui.panes.threads import ThreadsPane
 from pkdb_tui.panes.variables import VariablesPane
 from pkdb_tui.panes.watches import WatchesPane
 
+SHORT = {"variables": "vars", "breakpoints": "breaks"}
 TINY = "The terminal is small: the console alone fits. 60×15 shows more."
 
 
@@ -80,8 +81,11 @@ class Workspace(Widget):
         active = self._active_tab()
         rows = []
         for name in tabs(self.size):
-            shown, badge, on, focused = self._title(name, name == active)
-            rows.append((shown, badge if name not in RIGHT else "", on, focused))
+            _, badge, on, focused = self._title(name, name == active)
+            label = SHORT.get(name, name) if is_narrow(self.size) else name
+            rows.append((label, badge if name not in RIGHT else "", on, focused))
+        if sum(len(name) + len(badge) + 4 for name, badge, _, _ in rows) > self.size.width:
+            return [(name, "", on, focused) for name, _, on, focused in rows]
         return rows
 
     def _active_tab(self) -> str:
@@ -98,6 +102,7 @@ class Workspace(Widget):
         return {placed[f"title-{name}"].y for name in RIGHT if f"title-{name}" in placed}
 
     def refresh_titles(self) -> None:
+        self.query_one(Divider).refresh()
         for title in self.query(Title):
             title.refresh()
 
@@ -107,8 +112,10 @@ class Workspace(Widget):
         wanted = replace(self._layout_used.wanted, **fields)  # type: ignore[arg-type]
         if wanted != self._layout_used.wanted:
             self._layout_used.wanted = wanted
+            # The arrangement is cached by size, and the size is the same.
+            self._clear_arrangement_cache()
             self.refresh(layout=True)
-            self.refresh_titles()
+            self.call_after_refresh(self.refresh_titles)
 
     def on_resize(self) -> None:
         self.refresh_titles()

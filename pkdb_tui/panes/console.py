@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import ClassVar
 
+from rich.cells import cell_len, set_cell_size
 from rich.style import Style
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -32,16 +33,50 @@ class Entered(Message):
 
 
 class ConsoleLines(Pane):
+    """Answers and messages, wrapped to the width there is."""
+
     cursor_shown = False
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette)
         self.id = "console-lines"
+        self._texts: list[tuple[str, Style]] = []
         self._rows: list[Row] = []
+        self._width = 0
 
     def write(self, text: str, style: Style) -> None:
-        self._rows += [[(" " + line, style)] for line in text.expandtabs(8).split("\n")]
+        lines = [(line, style) for line in text.expandtabs(8).split("\n")]
+        self._texts += lines
+        del self._texts[:-KEPT]
+        self._rows += [row for line in lines for row in self._wrapped(*line)]
         del self._rows[:-KEPT]
+        self._show_end()
+
+    def clear(self) -> None:
+        self._texts, self._rows = [], []
+        self.rows_changed()
+
+    def _wrapped(self, text: str, style: Style) -> list[Row]:
+        """Whole text, over as many rows as it needs: at a blank where there is one."""
+        width = max(self._width - 1, 20)
+        rows: list[Row] = []
+        while cell_len(text) > width:
+            part = set_cell_size(text, width)
+            cut = part.rfind(" ")
+            cut = cut if cut > width // 2 else len(part)
+            rows.append([(" " + text[:cut].rstrip(), style)])
+            text = text[cut:].lstrip() if cut < len(part) else text[cut:]
+        rows.append([(" " + text, style)])
+        return rows
+
+    def on_resize(self) -> None:
+        width = self.scrollable_content_region.width
+        if width and width != self._width:
+            self._width = width
+            self._rows = [row for line in self._texts for row in self._wrapped(*line)][-KEPT:]
+            self._show_end()
+
+    def _show_end(self) -> None:
         self.virtual_size = Size(1, len(self._rows))
         self.scroll_end(animate=False, force=True, immediate=True)
         self.refresh()
@@ -211,8 +246,7 @@ class ConsolePane(Vertical):
         self.lines.write(text, self.palette.fault)
 
     def clear(self) -> None:
-        self.lines._rows.clear()
-        self.lines.rows_changed()
+        self.lines.clear()
 
     # --- input ---
 

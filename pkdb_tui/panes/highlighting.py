@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.style import Style
 
 from pkdb_tui.panes.palette import Palette
+
+if TYPE_CHECKING:
+    from pygments.token import _TokenType
 
 Row = list[tuple[str, Style]]
 TAB = 8
@@ -44,15 +48,15 @@ class SourceText:
             Comment: palette.comment, Keyword: palette.keyword, String: palette.string, Number: palette.number,
             Name.Decorator: palette.name, Name.Function: palette.name, Name.Class: palette.name, Token: palette.text,
         }  # fmt: skip
-        known: dict[object, Style] = {}
+        known: dict[_TokenType, Style] = {}
 
-        def style_of(kind: object) -> Style:
+        def style_of(kind: _TokenType) -> Style:
             found = known.get(kind)
             if found is None:
                 node = kind
-                while node not in styles:
+                while node not in styles and node.parent is not None:
                     node = node.parent
-                found = known[kind] = styles[node]  # type: ignore[index]
+                found = known[kind] = styles.get(node, palette.text)
             return found
 
         rows: list[Row] = [[]]

@@ -77,11 +77,12 @@ class ThreadsPane(Pane):
     def badge(self) -> str:
         if not self._count:
             return str(len(self._python)) if len(self._python) > 1 else ""
-        counts: dict[ThreadState, int] = {}
-        for part in self._ranges:
-            counts[part.state] = counts.get(part.state, 0) + part.last - part.first + 1
-        listed = ", ".join(f"{formatting.thousands(n)} {state.value}" for state, n in counts.items())
-        return f"· {formatting.thousands(self._count)} in kernel: {listed}"
+        here = self.state_of(self._focus)
+        line = here.line if here is not None else 0
+        same = sum(part.last - part.first + 1 for part in self._ranges if part.line == line)
+        faults = sum(part.last - part.first + 1 for part in self._ranges if part.state is ThreadState.FAULT)
+        text = f"· {formatting.thousands(self._count)} in kernel, {formatting.thousands(same)} at line {line}"
+        return f"{text}, {formatting.thousands(faults)} faulty" if faults else text
 
     def state_of(self, thread: int) -> ThreadRange | None:
         index = bisect_right(self._firsts, thread) - 1

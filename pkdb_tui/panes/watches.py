@@ -78,7 +78,7 @@ class WatchesPane(Pane):
             if values.shape[1] > fit:
                 row.append(("…", palette.dim))
             rows.append(row)
-        rows.append([(" " * (names + 3), palette.dim), (statistics_text(part.statistics, part), palette.dim)])
+        rows.append([(" " * (names + 3), palette.dim), (statistics_text(part.statistics, part, room), palette.dim)])
         return rows
 
     def row_count(self) -> int:
@@ -98,18 +98,21 @@ class WatchesPane(Pane):
             self.post_message(RunCommand(f"undisplay {self._rows[self.cursor_row][0]}"))
 
 
-def statistics_text(found: ArrayStatistics, part: Slice) -> str:
-    """`4 of 1,024 · min 0.1 max 0.9 mean 0.5 · no NaN`."""
+def statistics_text(found: ArrayStatistics, part: Slice, room: int) -> str:
+    """`min 0.1 max 0.9 · mean 0.5 · no NaN · 4 float64`, as much of it as fits."""
     shape = "×".join(map(str, part.shape)) or "1"
-    text = f"{shape} {part.dtype}"
-    if part.truncated:
-        text += f", first {formatting.thousands(found.count)} of {formatting.thousands(part.total)}"
-    if found.minimum is not None:
-        text += f" · min {formatting.number(found.minimum)} max {formatting.number(found.maximum)}"
-    if found.mean is not None:
-        text += f" mean {formatting.number(found.mean)}"
+    parts: list[str] = []
     if found.nan or found.inf:
-        text += f" · {found.nan} NaN {found.inf} Inf"
-    elif part.values.dtype.kind in "fc":
-        text += " · no NaN"
-    return text
+        parts.append(f"{found.nan} NaN {found.inf} Inf")
+    if found.minimum is not None:
+        parts.append(f"min {formatting.number(found.minimum)} max {formatting.number(found.maximum)}")
+    if not (found.nan or found.inf) and part.values.dtype.kind in "fc":
+        parts.append("no NaN")
+    if part.truncated:
+        parts.append(f"first {formatting.thousands(found.count)} of {formatting.thousands(part.total)}")
+    if found.mean is not None:
+        parts.append(f"mean {formatting.number(found.mean)}")
+    parts.append(f"{shape} {part.dtype}")
+    while len(parts) > 1 and len(" · ".join(parts)) > room:
+        parts.pop()
+    return " · ".join(parts)

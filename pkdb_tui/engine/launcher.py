@@ -23,6 +23,7 @@ from pkdb_tui.engine.errors import LaunchError
 ROOT = Path(__file__).resolve().parents[2]
 BOOT = ROOT / "pkdb_tui" / "engine" / "debuggee" / "__main__.py"
 CHUNK = 1 << 16
+READS = 16  # in one turn of the loop
 HELD = 1 << 22  # bytes of output kept for a listener that doesn't keep up; older ones are dropped and counted
 FLUSH_SECONDS = 1 / 60
 
@@ -90,7 +91,10 @@ class Program:
             self._loop.remove_writer(self.master)
 
     def _readable(self) -> None:
-        self._take(CHUNK)
+        # A terminal hands out 4 KiB a read: a turn of the loop for each would slow a program that prints flat out.
+        for _ in range(READS):
+            if not self._take(CHUNK):
+                return
 
     def _take(self, most: int) -> bool:
         """Read once; False at the end of what is there."""

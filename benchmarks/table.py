@@ -22,6 +22,7 @@ class Row:
     cells: dict[str, str] = field(default_factory=dict)
     met: bool | None = None
     notes: list[str] = field(default_factory=list)
+    reason: str = ""  # why the target is missed when it is, as far as known
 
     @contextmanager
     def measuring(self, column: str) -> Iterator[None]:
@@ -64,6 +65,7 @@ def markdown(rows: Sequence[Row]) -> str:
     lines = [_line(head, widths), "|" + "|".join("-" * (width + 2) for width in widths) + "|"]
     lines += [_line(line, widths) for line in body]
     notes = [f"- {row.name}: {note}" for row in rows for note in row.notes]
+    notes += [f"- {row.name}, missed: {row.reason}" for row in rows if row.met is False and row.reason]
     return "\n".join([*lines, "", *notes] if notes else lines) + "\n"
 
 

@@ -98,7 +98,9 @@ class PkdbApp(App[int]):
         if self._remember:
             from pkdb_tui.engine import saved
 
-            await saved.restore(self.bridge.session)
+            layout = await saved.restore(self.bridge.session)
+            if layout:
+                self.workspace.restore_layout(layout)
         try:
             await self.bridge.session.start()
         except PkdbError as error:
@@ -326,5 +328,6 @@ class PkdbApp(App[int]):
 
 def run(options: LaunchOptions, *, commands: Sequence[str] = (), theme: str = "") -> int:
     """Debug on the screen; returns the exit status. Raises UsageError for a theme that isn't there."""
-    status = PkdbApp(options, commands=commands, theme=theme, remember=False).run()
+    # A run with commands given is a tour of its own: it neither finds nor leaves breakpoints.
+    status = PkdbApp(options, commands=commands, theme=theme, remember=not commands).run()
     return status if status is not None else 0

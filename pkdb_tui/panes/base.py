@@ -44,7 +44,12 @@ class Pane(ScrollView, can_focus=True):
         Binding("enter", "choose", "choose", show=False),
     ]
     DEFAULT_CSS = """
-    Pane { scrollbar-size: 1 1; scrollbar-size-horizontal: 0; overflow-x: hidden; background: transparent; }
+    Pane {
+        scrollbar-size: 1 1; scrollbar-size-horizontal: 0; overflow-x: hidden; background: transparent;
+        scrollbar-color: $panel; scrollbar-color-hover: $panel; scrollbar-color-active: $primary;
+        scrollbar-background: $background; scrollbar-background-hover: $background;
+        scrollbar-background-active: $background; scrollbar-corner-color: $background;
+    }
     """
 
     name_of_pane = ""
@@ -87,14 +92,15 @@ class Pane(ScrollView, can_focus=True):
         width = self.scrollable_content_region.width
         index = y + self.scroll_offset.y
         if index >= self.row_count():
-            return Strip.blank(width)
+            return Strip.blank(width, self.rich_style)
         row = self.row(index, width)
         marked = self.cursor_shown and self.has_focus and index == self.cursor_row
         segments = [Segment(text, style + self.palette.here_line if marked else style) for text, style in row]
         strip = Strip(segments)
         if self.offset_x:
             strip = strip.crop(self.offset_x, self.offset_x + width)
-        return strip.adjust_cell_length(width, self.palette.here_line if marked else None).simplify()
+        strip = strip.adjust_cell_length(width, self.palette.here_line if marked else None)
+        return strip.apply_style(self.rich_style).simplify()
 
     # --- keys ---
 

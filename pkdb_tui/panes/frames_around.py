@@ -43,7 +43,7 @@ class Title(Widget):
         strip = Strip(segments)
         if strip.cell_length < width:
             strip = Strip([*segments, Segment("─" * (width - strip.cell_length), self.palette.rule)])
-        return strip.crop(0, width)
+        return strip.crop(0, width).apply_style(self.rich_style)
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
         return container.width
@@ -70,4 +70,4 @@ class Divider(Widget):
 
     def render_line(self, y: int) -> Strip:
         mark = "┬" if y == 0 else "├" if y in self._junctions() else "│"
-        return Strip([Segment(mark, self.palette.rule)])
+        return Strip([Segment(mark, self.palette.rule)]).apply_style(self.rich_style)

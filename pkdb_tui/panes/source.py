@@ -44,8 +44,8 @@ class SourcePane(Pane):
     help_text = (
         "○ breakpoint pending   ● bound   × cannot bind   ◌ disabled   · line has kernel code\n"
         "▶ the focus   ▷ where Python waits\n"
-        "b toggles a breakpoint at the cursor, t a temporary one; u runs to the cursor;\n"
-        "/ searches, n and N repeat while searching; g goes to a line; o opens a file; . returns to the focus."
+        "b sets or deletes a breakpoint at the cursor, T a temporary one; U runs to the cursor;\n"
+        "/ searches, N again; g goes to a line; o opens a file; . returns to the focus; left and right scroll."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("b", "toggle_breakpoint", "break", show=False),

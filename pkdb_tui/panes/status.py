@@ -69,7 +69,7 @@ class StatusLine(Widget):
 
     # --- text ---
 
-    def _left(self) -> list[tuple[str, Style]]:
+    def _left(self, room: int) -> list[tuple[str, Style]]:
         palette = self.palette
         parts: list[tuple[str, Style]] = [(f" {self.program} ", palette.here), ("▪ ", palette.dim)]
         stop = self._snapshot
@@ -81,8 +81,7 @@ class StatusLine(Widget):
         if stop is None or not self._phase.stopped:
             return [*parts, (self._phase.value, palette.text)]
         if stop.kernel is not None:
-            where = f"kernel {stop.kernel.name} · {stop.kernel.space} · launch {stop.kernel.launch}"
-            parts.append((where, palette.kernel))
+            parts.append((self._kernel_text(room), palette.kernel))
         else:
             parts.append((f"python · {stop.location.function}", palette.text))
         faulty = stop.reason.value in ("exception", "signal", "bounds", "error")
@@ -90,6 +89,19 @@ class StatusLine(Widget):
         if stop.return_text:
             parts.append((f" · returns {stop.return_text}", palette.changed))
         return parts
+
+    def _kernel_text(self, room: int) -> str:
+        """The kernel, its space and launch; where room is short, why it stopped is worth more than those."""
+        stop = self._snapshot
+        assert stop is not None
+        assert stop.kernel is not None
+        parts = [f"kernel {stop.kernel.name}", stop.kernel.space, f"launch {stop.kernel.launch}"]
+        if stop.kernel.build == "release":
+            parts.insert(1, "optimised")
+        fixed = len(self.program) + len(stop.reason_text.splitlines()[0]) + 10
+        while len(parts) > 1 and fixed + len(" · ".join(parts)) > room:
+            parts.pop()
+        return " · ".join(parts)
 
     def _right(self) -> list[tuple[str, Style]]:
         stop = self._snapshot
@@ -104,12 +116,12 @@ class StatusLine(Widget):
     def render_line(self, y: int) -> Strip:
         width = self.size.width
         right = Strip([Segment(text, style) for text, style in self._right()])
-        left = Strip([Segment(text, style) for text, style in self._left()])
+        left = Strip([Segment(text, style) for text, style in self._left(width - right.cell_length)])
         if left.cell_length + right.cell_length + 1 > width:
             left = left.crop(0, max(width - right.cell_length - 2, 0))
             left = Strip([*left, Segment("… ", self.palette.dim)])
         gap = max(width - left.cell_length - right.cell_length, 0)
-        return Strip([*left, Segment(" " * gap), *right]).adjust_cell_length(width)
+        return Strip([*left, Segment(" " * gap), *right]).adjust_cell_length(width).apply_style(self.rich_style)
 
 
 class KeyLine(Widget):
@@ -142,7 +154,7 @@ class KeyLine(Widget):
         width = self.size.width
         if self._message:
             text = self._message if len(self._message) < width - 1 else self._message[: width - 2] + "…"
-            return Strip([Segment(f" {text}", self._style)]).adjust_cell_length(width)
+            return Strip([Segment(f" {text}", self._style)]).adjust_cell_length(width).apply_style(self.rich_style)
         segments: list[Segment] = []
         used = 0
         for key, label in self._keys():
@@ -151,4 +163,4 @@ class KeyLine(Widget):
                 break
             segments += [Segment(f" {key}", self.palette.here), Segment(f" {label} ", self.palette.dim)]
             used += length
-        return Strip(segments).adjust_cell_length(width)
+        return Strip(segments).adjust_cell_length(width).apply_style(self.rich_style)

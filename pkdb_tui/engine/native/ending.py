@@ -39,9 +39,9 @@ class EndWatch:
     def _over(self) -> None:
         loop = asyncio.get_running_loop()
         loop.remove_reader(self._handle)
-        self._timer = loop.call_later(GRACE, self._tell)
+        # Read now: it is gone as soon as its parent has collected it.
+        self._timer = loop.call_later(GRACE, self._tell, *exit_of(self._pid))
 
-    def _tell(self) -> None:
-        found = exit_of(self._pid)
+    def _tell(self, status: int | None, signal: str) -> None:
         self.cancel()
-        self._ended(*found)
+        self._ended(status, signal)

@@ -34,6 +34,8 @@ SCRUBBED = (
 )
 _RESULT = re.compile(rb"(\d*)\^(done|running|connected|error|exit)(.*)$", re.DOTALL)
 _BULK = re.compile(rb',json="(.*)"$', re.DOTALL)
+_ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)", re.DOTALL)
+_ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"e": b"\x1b", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
 _ASYNC = re.compile(rb"\d*([*=])([a-z-]+)(.*)$", re.DOTALL)
 
 
@@ -58,7 +60,11 @@ def parse_body(text: str) -> dict[str, Any]:
 
     parsed = parse_response("^done" + text)
     body = parsed.get("payload")
-    return body if isinstance(body, dict) else {}
+    if not isinstance(body, dict):
+        return {}
+    if isinstance(body.get("reason"), list):
+        body["reason"] = body["reason"][-1]  # gdb names both when a breakpoint is met while threads are asked to stop
+    return body
 
 
 def _balanced(text: str) -> bool:
@@ -86,6 +92,17 @@ def _balanced(text: str) -> bool:
 def quote(text: str) -> str:
     """A C string of MI."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def unquote(data: bytes) -> str:
+    """The text of a C string of MI, in which bytes beyond ASCII stand as octal escapes; lenient at a missing end."""
+    inside = data[1:-1] if data.endswith(b'"') and len(data) > 1 else data[1:]
+    return _ESCAPE.sub(_unescaped, inside).decode("utf-8", "replace")
+
+
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    text = match[1]
+    return bytes([int(text, 8) & 255]) if text.isdigit() else _ESCAPED.get(text, text)
 
 
 def decode_bulk(data: bytes) -> Any:
@@ -217,12 +234,8 @@ class MiProcess:
         self._on_record(Record(event[1].decode(), event[2].decode(), body))
 
     def _stream(self, line: bytes) -> None:
-        try:
-            text = json.loads(line[1:].decode("utf-8", "replace").replace("\\t", "\t"), strict=False)
-        except ValueError:
-            text = line[2:-1].decode("utf-8", "replace")
         if line[:1] == b"~":
-            self._console.append(str(text))
+            self._console.append(unquote(line[1:]))
 
     async def _result(self, match: re.Match[bytes]) -> None:
         future = self._waiting.get(int(match[1])) if match[1] else None

@@ -164,6 +164,16 @@ class Debugged:
         await self.controller.step(kind, thread, **more)
         return await self.stop()
 
+    async def step_out(self) -> tuple[int, dict[str, Any]]:
+        """Step all threads until the end: (how many steps, what the program computed)."""
+        steps = 0
+        while True:
+            try:
+                await self.step(StepKind.STEP, 0, all_threads=True)
+            except Ended as ended:
+                return steps, ended.answer
+            steps += 1
+
     async def place_of(self, thread: int) -> tuple[str, int]:
         """(function, line) of a thread's innermost kernel frame."""
         frame = next(f for f in await self.controller.frames(thread) if not f.glue)

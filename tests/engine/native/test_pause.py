@@ -101,6 +101,20 @@ async def test_an_endless_kernel_is_paused_while_one_thread_stands_at_a_breakpoi
         assert (await run.place_of(1))[0] == "work"
 
 
+async def test_breakpoints_come_and_go_while_threads_run(endless: KernelProgram) -> None:
+    async with Debugged(endless, count=2) as run:
+        await inside(run)
+        [placement] = await run.controller.place([run.at("value += 1.0", 5, threads=(0,))])
+        assert placement.locations == 1
+        stop = await run.stop()
+        assert (stop.cause, stop.thread, stop.breakpoints) == (StopCause.BREAKPOINT, 0, (5,))
+        await run.controller.place([])
+        await run.controller.resume()
+        await run.controller.interrupt()
+        assert (await run.stop()).cause is StopCause.PAUSE
+        assert run.hits == {1: 2, 5: 1}
+
+
 async def test_pause_while_python_waits(branch: KernelProgram) -> None:
     async with Debugged(branch) as run:
         await run.attach()

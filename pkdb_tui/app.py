@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 from collections.abc import Iterable, Sequence
@@ -88,9 +87,9 @@ class PkdbApp(App[int]):
         if self._config_problem:
             self.key_line.say(self._config_problem, fault=True)
             self.workspace.console.complain(self._config_problem)
-        loop = asyncio.get_running_loop()
+        # Not through the loop, which may be blocked by writing to the terminal that is gone.
         for number in (signal.SIGHUP, signal.SIGTERM):
-            loop.add_signal_handler(number, self._hang_up)
+            signal.signal(number, self._hang_up)
         self._begin()
 
     @work(group="session")
@@ -111,9 +110,13 @@ class PkdbApp(App[int]):
             self.workspace.console.echo(line)
             await self.carry_out(line)
 
-    def _hang_up(self) -> None:
-        """The terminal is gone: end everything and leave."""
-        self.run_worker(self._leave(129), exclusive=False)
+    def _hang_up(self, number: int, frame: object) -> None:
+        """The terminal is gone, or this process is told to go: keep what is to be kept, end everything, leave."""
+        self._keep()
+        self.bridge.session.kill()
+        if number == signal.SIGTERM and self._driver is not None:
+            self._driver.stop_application_mode()
+        os._exit(128 + number)
 
     # --- commands ---
 
@@ -146,14 +149,18 @@ class PkdbApp(App[int]):
     def run_command(self, text: str, *, quiet: bool = True) -> None:
         self.run_worker(self.carry_out(text, quiet=quiet), group="commands")
 
-    async def _leave(self, status: int | None = None) -> None:
-        from pkdb_tui.plain import exit_status
-
+    def _keep(self) -> None:
+        """What the next session finds again."""
         if self._remember:
             from pkdb_tui.engine import saved
 
             saved.save(self.bridge.session, self.workspace.saved_layout())
             self.workspace.console.history.save()
+
+    async def _leave(self, status: int | None = None) -> None:
+        from pkdb_tui.plain import exit_status
+
+        self._keep()
         await self.bridge.session.quit()
         cause = self.bridge.session.exit_cause
         self.exit(status if status is not None else 0 if cause is None else exit_status(cause))

@@ -65,6 +65,11 @@ class KernelSide:
         if controller is not None:
             await controller.detach()
 
+    def kill(self) -> None:
+        """End the debugger at once, without waiting."""
+        if self._controller is not None:
+            self._controller.kill()
+
     def forget(self) -> None:
         """The launch is over or the process gone."""
         self.kernel = None
@@ -137,7 +142,9 @@ class KernelSide:
             return self._watch_texts.get(entry.id, "")
         if self.stop is None:
             raise ExpressionError("A watchpoint can be set only while stopped in a kernel.")
-        variables = await self.variables(self.stop.thread, 0)
+        thread = self.stop.thread
+        level = next((frame.level for frame in await self.frames(thread) if not frame.glue), 0)
+        variables = await self.variables(thread, level)
         text = native_c.lvalue_c(entry.spec.watch, {v.name: v for v in variables})
         self._watch_texts[entry.id] = text
         return text

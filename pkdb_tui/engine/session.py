@@ -229,6 +229,13 @@ class Session:
         self._quitting = True
         await self._end_program()
 
+    def kill(self) -> None:
+        """End every process at once, without waiting: for a front end whose terminal is gone."""
+        self._quitting = True
+        if self.program is not None:
+            self.program.kill()
+        self.kernels.kill()
+
     async def _end_program(self) -> None:
         program, self.program = self.program, None
         if program is not None:
@@ -469,6 +476,8 @@ class Session:
         self.emit(LogPoint(breakpoint=body["breakpoint"], text=body["text"]))
 
     def _event_notice(self, body: dict[str, Any]) -> None:
+        if self.program is not None:
+            self.program.drain()
         self.emit(Notice(text=body["text"], severity=Severity(body.get("severity", "info"))))
 
     def _event_progress(self, body: dict[str, Any]) -> None:

@@ -108,7 +108,7 @@ class StatusLine(Widget):
         parts: list[tuple[str, Style]] = []
         if stop is not None and stop.focus is not None and stop.location.kind is FrameKind.KERNEL:
             parts.append((f"{stop.focus.text}   ", self.palette.here))
-        elif self.runtime and self.size.width >= 100:
+        elif self.runtime and self.size.width >= 140:
             parts.append((f"{self.runtime}   ", self.palette.dim))
         seconds = self._now() - self._running_since if self._phase.running else self._ran
         return [*parts, (_clock(seconds) + " ", self.palette.dim)]

@@ -148,6 +148,10 @@ class Controller(ABC):
         """Remove everything placed, let the process run freely and end the debugger; never raises."""
 
     @abstractmethod
+    def kill(self) -> None:
+        """End the debugger at once, without waiting; for a process that is itself about to go."""
+
+    @abstractmethod
     async def load_kernel(self, kernel: KernelReady) -> None:
         """Make a kernel binary's symbols known; a second call for the same binary is cheap."""
 

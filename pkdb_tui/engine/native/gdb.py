@@ -137,6 +137,10 @@ class GdbController(Controller):
         self._attached = False
         await self.mi.close()
 
+    def kill(self) -> None:
+        self._detaching = True
+        self.mi.kill()
+
     # --- a launch ---
 
     async def load_kernel(self, kernel: KernelReady) -> None:

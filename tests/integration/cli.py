@@ -8,7 +8,7 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,6 +65,7 @@ def plain(
     stdin: str | bytes = "",
     folder: Path = FIXTURES,
     state: Path | None = None,
+    variables: Mapping[str, str] = {},
     limit: float = LIMIT,
 ) -> Run:
     """`pkdb-tui --plain -c COMMAND... ARGUMENTS` in `folder`; arguments name the options, script and its own."""
@@ -74,7 +75,7 @@ def plain(
         input=stdin.encode() if isinstance(stdin, str) else stdin,
         capture_output=True,
         cwd=folder,
-        env=environment(state),
+        env={**environment(state), **variables},
         timeout=limit,
         check=False,
     )

@@ -101,11 +101,12 @@ DEBUGGEE_ROOT = os.path.dirname(os.path.realpath(__file__)) + os.sep
 
 @lru_cache(maxsize=4096)
 def is_glue(file: str) -> bool:
-    """Library code: the standard library, site-packages, the import system, our own and the embedded runtime."""
-    if file.startswith("<frozen "):
-        return True
+    """Library code: the standard library, site-packages, the import system, our own and the embedded runtime.
+
+    So is code nobody can read, such as the methods a dataclass generates.
+    """
     if file.startswith("<") and file.endswith(">"):
-        return False
+        return file not in linecache.cache
     path = real_path(file)
     return path.startswith(OWN_ROOT) or any(path.startswith(root) for root in LIBRARY_ROOTS)
 

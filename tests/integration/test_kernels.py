@@ -1,0 +1,170 @@
+"""Breakpoints on kernel lines stop on real OpenMP threads, through the same commands."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cli import Run, plain
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("gdb") is None or shutil.which("g++") is None, reason="needs gdb and g++: apt-get install gdb g++"
+)
+
+
+def debug(script: str, *commands: str, threads: int = 2, options: tuple[str, ...] = ()) -> Run:
+    """A run on some OpenMP threads with the embedded runtime."""
+    return plain(
+        "--runtime", "embedded", *options, script, commands=commands, variables={"OMP_NUM_THREADS": str(threads)}
+    )
+
+
+def test_values_in_a_kernel_are_numpys() -> None:
+    run = debug(
+        "dot.py", "break 21", "continue", "print row", "print y[i:i+2]", "print a[i, 0:4]", "len a", "print a.shape"
+    )
+    assert run.stops[1] == "stopped: breakpoint 1 dot.py:21 in weigh thread 0 of 2 · i = 0"
+    assert run.lines[4:] == [
+        "  21     total += y[i] * row",
+        "162.75",
+        "array([0.   , 0.125])",
+        "array([0.    , 0.0625, 0.125 , 0.1875])",
+        "64",
+        "(64, 32)",
+    ]
+    assert (run.status, run.err) == (0, "")
+
+
+def test_the_stack_goes_on_in_python() -> None:
+    run = debug("dot.py", "break 20", "continue", "where", "up", "print ROWS", "down")
+    assert run.lines[5:] == [
+        ">  0 weigh dot.py:20 kernel",
+        "   1 main dot.py:29 python",
+        "   2 <module> dot.py:34 python",
+        "dot.py:29 in main",
+        "  29     result = pk.parallel_reduce(policy, weigh, columns=COLUMNS, y=y, x=x, a=a)",
+        "64",
+        "dot.py:20 in weigh thread 0 of 2 · i = 0",
+        "  20         row += a[i][k] * x[k]",
+    ]
+
+
+def test_debugging_does_not_change_the_result() -> None:
+    run = debug("dot.py", "break 21", "continue", "continue", "next", "delete", "continue")
+    assert run.lines[-2:] == ["same True", "exited: status 0"]
+
+
+def test_a_condition_in_python_syntax() -> None:
+    run = debug(
+        "dot.py",
+        "break 20 if i == 5 and k == 3 and a[i, k] > 0",
+        "continue",
+        "print i",
+        "print k",
+        "info breakpoints",
+        "continue",
+    )
+    assert run.stops[1] == "stopped: breakpoint 1 dot.py:20 in weigh thread 0 of 2 · i = 5"
+    assert run.lines[5:7] == ["5", "3"]
+    assert run.lines[7].endswith(": bound, hit 1 time")
+    assert run.lines[-2:] == ["same True", "exited: status 0"]
+
+
+@pytest.mark.parametrize("threads", [2, 8])
+def test_every_continue_through_a_rare_branch_comes_back(threads: int) -> None:
+    stops = 2 * 8 // threads  # eight rows take the branch, in each of two launches
+    commands = ["break 11", *["continue"] * stops, "info breakpoints", "continue"]
+    run = debug("some_rows.py", *commands, threads=threads)
+    hit = f"stopped: breakpoint 1 some_rows.py:11 in mark thread 0 of {threads} · i = "
+    assert [stop.startswith(hit) for stop in run.stops[1:]] == [True] * stops
+    assert "breakpoint 1 at some_rows.py:11 in kernel mark: bound, hit 16 times" in run.lines
+    assert "sum 4252.0" in run.lines
+    assert run.lines[-2:] == ["strided 4252.0 0.0", "exited: status 0"]
+
+
+def test_steps_in_a_kernel_and_out_of_it() -> None:
+    run = debug("some_rows.py", "tbreak 19", "continue", "step", "next", "next", "finish", "next")
+    first = re.fullmatch(r"stopped: step some_rows.py:9 in mark (thread [01] of 2 · i = (?:0|32))", run.stops[2])
+    assert first is not None
+    assert run.stops[3:5] == [f"stopped: step some_rows.py:{line} in mark {first[1]}" for line in (10, 13)]
+    assert run.stops[5].startswith("stopped: step some_rows.py:19 in main")
+    assert run.stops[6] == "stopped: step some_rows.py:20 in main"
+
+
+def test_step_enters_a_kernel_function_and_finish_leaves_it() -> None:
+    run = debug("bins.py", "break 18 thread 0", "continue", "step", "args", "finish", "where")
+    assert run.stops[2] == "stopped: step bins.py:11 in bin_of thread 0 of 2"
+    assert run.stops[3].startswith("stopped: step bins.py:18 in count thread 0 of 2 · i = 0")
+
+
+def test_an_index_out_of_bounds_stops_at_its_line() -> None:
+    run = debug(
+        "bins.py", "set catch on", "continue", "print where", "len counter", "print i", "where", "continue", "continue"
+    )
+    assert run.stops[1] == (
+        "stopped: bounds: counter index 40 in dimension 0, extent 40 bins.py:19 in count thread 0 of 2 · i = 42"
+    )
+    assert run.lines[5:8] == ["40", "40", "42"]
+    assert "   1 main bins.py:27 python" in run.lines
+    assert (
+        run.stops[2] == "stopped: exception IndexError: counter index 40 in dimension 0, extent 40 bins.py:27 in main"
+    )
+    assert run.lines[-1] == "exited: exception IndexError: counter index 40 in dimension 0, extent 40"
+    assert run.status == 1
+
+
+def test_a_strided_argument_is_warned_about_at_its_launch() -> None:
+    run = debug("some_rows.py", "continue")
+    (warning,) = run.starting("warning:")
+    assert warning.startswith("warning: mark at some_rows.py:22: argument out has a stride of 16 bytes (2 elements)")
+    assert run.lines.index("sum 4252.0") < run.lines.index(warning)
+
+
+def test_threads_one_at_a_time() -> None:
+    run = debug(
+        "some_rows.py",
+        "break 13",
+        "continue",
+        "continue threads 0:1",
+        "threads",
+        "thread 1",
+        "print i",
+        "parallel_print i",
+    )
+    assert run.stops[2] == "stopped: breakpoint 1 some_rows.py:13 in mark thread 0 of 2 · i = 1"
+    assert "some_rows.py:13 in mark thread 1 of 2 · i = 32" in run.lines
+    assert run.lines[-2].strip() == "32"
+    assert run.lines[-1].split() == ["0", "1", "1", "32"]
+
+
+def test_log_points_in_kernels() -> None:
+    run = debug("some_rows.py", "log 11 i={i} value={value}", "tbreak 20", "continue")
+    said = [line for line in run.lines if line.startswith("some_rows.py:11 thread")]
+    assert sorted(int(re.search(r"i=(\d+) ", line)[1]) for line in said) == [3, 11, 19, 27, 35, 43, 51, 59]  # type: ignore[index]
+    assert run.stops[-1] == "stopped: breakpoint 2 some_rows.py:20 in main"
+
+
+def test_a_watchpoint_says_what_changed_and_where() -> None:
+    run = debug("some_rows.py", "break 11 thread 0", "continue", "watch value", "delete 1", "continue", "continue")
+    assert run.stops[2] == "stopped: watchpoint 2: value 3 -> 30 some_rows.py:11 in mark thread 0 of 2 · i = 3"
+    assert run.stops[3] == "stopped: watchpoint 2: value 30 -> 30.5 some_rows.py:12 in mark thread 0 of 2 · i = 3"
+
+
+def test_restart_keeps_kernel_breakpoints() -> None:
+    run = debug("some_rows.py", "break 11", "continue", "restart", "continue", "info breakpoints")
+    assert [stop.split(" in ")[0] for stop in run.stops] == [
+        "stopped: start some_rows.py:1",
+        "stopped: breakpoint 1 some_rows.py:11",
+        "stopped: start some_rows.py:1",
+        "stopped: breakpoint 1 some_rows.py:11",
+    ]
+
+
+def test_without_gdb_the_program_runs_and_the_reason_is_said(tmp_path: Path) -> None:
+    run = debug("some_rows.py", "break 11", "continue", "info breakpoints", options=("--gdb", str(tmp_path / "gdb")))
+    assert run.lines[-2].startswith("exited: status 0")
+    assert "gdb" in run.err
+    assert "cannot bind" in run.lines[-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import ctypes
+import functools
 import struct
 from collections.abc import Mapping
 from typing import Any
@@ -155,6 +156,7 @@ def _code(kind: CType) -> str:
     return "Q" + "q" * (2 * kind.rank) if kind.rank else PACK[kind.name]
 
 
+@functools.lru_cache(maxsize=256)
 def _written(node: ast.FunctionDef) -> frozenset[str]:
     """Names whose elements the kernel assigns or changes atomically."""
     found = set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import linecache
 import os
 from collections.abc import Iterator, Sequence
@@ -58,7 +59,7 @@ class Definition:
             self._node = self._find()
         return self._node
 
-    @property
+    @functools.cached_property
     def source(self) -> KernelSource:
         return span(self.node, self.file)
 
@@ -107,6 +108,7 @@ class Parameters:
     arguments: tuple[str, ...]
 
 
+@functools.lru_cache(maxsize=1024)
 def roles(kernel: Definition, pattern: str, policy: str, rank: int) -> Parameters:
     """Which parameters are indices, accumulator, the scan's flag, and arguments. Raises ArgumentError."""
     names = [argument.arg for argument in kernel.parameters]
@@ -137,6 +139,7 @@ def _annotation(kernel: Definition, argument: ast.arg) -> CType | None:
         raise CompileError(str(error), kernel.file, argument.lineno, argument.col_offset) from None
 
 
+@functools.lru_cache(maxsize=1024)
 def annotated(kernel: Definition) -> dict[str, CType | None]:
     """The types the parameters' annotations ask for."""
     return {argument.arg: _annotation(kernel, argument) for argument in kernel.parameters}

@@ -34,12 +34,12 @@ def split(line: str) -> tuple[Command | None, str]:
 
 
 def incomplete(line: str) -> bool:
-    """Whether a line is Python that needs more lines, as at Python's own prompt."""
+    """Whether a line is Python that needs more lines, as at Python's own prompt: a block ends with an empty line."""
     command, text = split(line)
     if command is not None or not text:
         return False
     try:
-        return codeop.compile_command(text, symbol="exec") is None
+        return codeop.compile_command(text + "\n" * line.endswith("\n"), symbol="single") is None
     except (SyntaxError, ValueError, OverflowError):
         return False
 

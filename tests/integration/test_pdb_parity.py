@@ -191,9 +191,9 @@ def test_an_exclamation_mark_makes_python_of_a_command_name() -> None:
 
 
 def test_statements_over_several_lines() -> None:
-    typed = "for n in range(2):\n    print('n', n)\n\ndef twice(n):\n    return 2 * n\n\ntwice(21)\n"
+    typed = "for n in range(2):\n    m = 2 * n\n    print('m', m)\n\ndef twice(n):\n    return 2 * n\n\ntwice(\n21)\n"
     run = plain("orders.py", stdin=typed)
-    assert (run.lines[2:], run.err) == (["n 0", "n 1", "42"], "")
+    assert (run.lines[2:], run.err) == (["m 0", "m 2", "42"], "")
 
 
 def test_list_marks_the_line_and_the_breakpoints() -> None:

@@ -1,7 +1,9 @@
 """Runs inside gdb: a frame's variables in Python terms, scalars by value and views as descriptors."""
 
+import itertools
 import math
 import re
+import struct
 
 import gdb
 
@@ -45,31 +47,32 @@ def minikokkos_view(value, kind):
 
 @reader(r"^Kokkos::View<")
 def kokkos_view(value, kind):
-    """Kokkos' views, old and new; extents that are template constants are read from the type's name."""
-    element, rank = kokkos_element(kind)
+    """Kokkos' views, new and old."""
+    element, rank, fixed = kokkos_element(kind)
     try:
         mapping, pointer = value["m_map"], kokkos_pointer(value)
-        extents, padded = new_extents(mapping, rank)
+        shape, strides = new_layout(mapping, rank, fixed)
     except (gdb.error, RuntimeError):
-        return legacy_view(value, element, rank)
-    strides = new_strides(mapping, str(mapping.type), extents, padded)
-    size = element.sizeof
+        pointer, shape, strides = legacy_layout(value, rank, fixed)
     return {
         "dtype": dtype_of(element),
         "address": pointer,
-        "shape": extents,
-        "strides": [step * size for step in strides],
+        "shape": shape,
+        "strides": [step * element.sizeof for step in strides],
     }
 
 
 def kokkos_element(kind):
-    """(the element type, the rank) of Kokkos::View<double**, ...>."""
+    """(element type, count of extents known at run time, those fixed in the type) of Kokkos::View<double**[3], ...>."""
     data = kind.strip_typedefs().template_argument(0)
-    rank = 0
-    while data.code == gdb.TYPE_CODE_PTR or data.code == gdb.TYPE_CODE_ARRAY:
+    fixed, rank = [], 0
+    while data.code in (gdb.TYPE_CODE_PTR, gdb.TYPE_CODE_ARRAY):
+        if data.code == gdb.TYPE_CODE_ARRAY:
+            fixed.append(data.range()[1] + 1)
+        else:
+            rank += 1
         data = data.target()
-        rank += 1
-    return data, rank
+    return data, rank, fixed
 
 
 def kokkos_pointer(value):
@@ -80,67 +83,73 @@ def kokkos_pointer(value):
         return int(pointer)
 
 
-def number(value):
-    return int(value)
-
-
-def new_extents(mapping, rank):
-    """(extents, padded stride) of layout_left/right_padded and layout_stride mappings."""
+def new_layout(mapping, rank, fixed):
+    """(shape, strides in elements) of layout_stride, and of layout_left and layout_right with or without padding."""
     fields = {field.name for field in mapping.type.strip_typedefs().fields()}
     if "m_members" in fields:
-        exts = mapping["m_members"]["m_t1_val"]
-        steps = [int(mapping["m_members"]["m_t2_val"]["vals"][d]) for d in range(rank)]
-        return dynamic(exts, rank), steps
-    padded = 0
-    if "padded_stride" in fields:
-        try:
-            padded = int(mapping["padded_stride"]["m_dyn_vals"]["vals"][0])
-        except (gdb.error, RuntimeError):
-            padded = 0
-    return dynamic(mapping["exts"], rank), padded
+        members = mapping["m_members"]
+        shape = dynamic_extents(members["m_t1_val"], rank) + fixed
+        return shape, [int(members["m_t2_val"]["vals"][d]) for d in range(len(shape))]
+    shape = dynamic_extents(mapping["exts"], rank) + fixed
+    left = "layout_left" in str(mapping.type.strip_typedefs())
+    strides = dense_strides(shape, left)
+    padded = padded_stride(mapping) if "padded_stride" in fields else 0
+    if padded and len(shape) > 1:
+        return shape, pad(strides, shape, padded, left)
+    return shape, strides
 
 
-def dynamic(exts, rank):
+def dynamic_extents(exts, rank):
+    if rank == 0:
+        return []
     values = exts["m_vals"]["m_dyn_vals"]["vals"]
     return [int(values[d]) for d in range(rank)]
 
 
-def new_strides(mapping, name, extents, padded):
-    rank = len(extents)
-    if isinstance(padded, list):
-        return padded
-    strides = [1] * rank
-    if "layout_left" in name:
-        for d in range(1, rank):
-            strides[d] = strides[d - 1] * (extents[d - 1] if d > 1 or not padded else 1)
-            if d == 1 and padded:
-                strides[1] = padded
-        return strides
-    for d in range(rank - 2, -1, -1):
-        strides[d] = strides[d + 1] * extents[d + 1]
-        if d == rank - 2 and padded:
-            strides[d] = padded
+def padded_stride(mapping):
+    """Zero where the padding is not stored, because the type says that there is none."""
+    try:
+        return int(mapping["padded_stride"]["m_dyn_vals"]["vals"][0])
+    except (gdb.error, RuntimeError):
+        return 0
+
+
+def dense_strides(shape, left):
+    strides, step = [], 1
+    for extent in shape if left else reversed(shape):
+        strides.append(step)
+        step *= extent
+    return strides if left else strides[::-1]
+
+
+def pad(strides, shape, padded, left):
+    """The second fastest dimension has the padded stride, the slower ones build on it."""
+    order = list(range(len(shape))) if left else list(range(len(shape)))[::-1]
+    strides[order[1]] = padded
+    for faster, slower in itertools.pairwise(order[1:]):
+        strides[slower] = strides[faster] * shape[faster]
     return strides
 
 
-def legacy_view(value, element, rank):
-    """Kokkos up to 4.6: m_map.m_impl_handle and m_impl_offset."""
+def legacy_layout(value, rank, fixed):
+    """(address, shape, strides in elements) up to Kokkos 4.6: m_impl_handle, m_impl_offset."""
     mapping = value["m_map"]
     offset = mapping["m_impl_offset"]
-    extents = [int(offset["m_dim"][f"N{d}"]) for d in range(rank)]
+    shape = [int(offset["m_dim"][f"N{d}"]) for d in range(rank)] + fixed
     name = str(value.type.strip_typedefs())
-    try:
+    left = "LayoutLeft" in name
+    strides = dense_strides(shape, left)
+    if "LayoutStride" in name:
+        strides = [int(offset["m_stride"][f"S{d}"]) for d in range(len(shape))]
+    elif len(shape) > 1 and has_field(offset, "m_stride"):
         step = int(offset["m_stride"])
-    except (gdb.error, RuntimeError):
-        step = 0
-    strides = new_strides(mapping, "layout_left" if "LayoutLeft" in name else "", extents, step if rank > 1 else 0)
-    handle = mapping["m_impl_handle"]
-    return {
-        "dtype": dtype_of(element),
-        "address": int(handle),
-        "shape": extents,
-        "strides": [step * element.sizeof for step in strides],
-    }
+        # Here LayoutRight keeps the stride of its slowest dimension, LayoutLeft that of its second fastest.
+        strides = pad(strides, shape, step, left) if left else [step, *strides[1:]]
+    return int(mapping["m_impl_handle"]), shape, strides
+
+
+def has_field(value, name):
+    return any(field.name == name for field in value.type.strip_typedefs().fields())
 
 
 def python_type(kind):
@@ -149,6 +158,8 @@ def python_type(kind):
         return "bool"
     if plain.code == gdb.TYPE_CODE_FLT:
         return "float" if plain.sizeof == 8 else f"float{plain.sizeof * 8}"
+    if DTYPES.get(str(plain), "").startswith("<c"):
+        return "complex" if plain.sizeof == 16 else "complex64"
     if plain.code in (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_ENUM):
         if plain.sizeof == 4 and "unsigned" not in str(plain):
             return "int"
@@ -191,7 +202,14 @@ def scalar(value, kind):
     if kind.code == gdb.TYPE_CODE_FLT:
         number = float(value)
         return number if math.isfinite(number) else str(number)
+    if DTYPES.get(str(kind), "").startswith("<c"):
+        return complex_text(value, kind)
     return str(value)[:200]
+
+
+def complex_text(value, kind):
+    data = bytes(gdb.selected_inferior().read_memory(int(value.address), kind.sizeof))
+    return str(complex(*struct.unpack("<2d" if kind.sizeof == 16 else "<2f", data)))
 
 
 def variables(frame, names=None):

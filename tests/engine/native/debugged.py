@@ -58,7 +58,7 @@ class Debugged:
 
     async def __aenter__(self) -> Debugged:
         self.process = await asyncio.create_subprocess_exec(
-            sys.executable, str(HOST), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+            sys.executable, str(HOST), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=1 << 26
         )
         await self._ask({"load": self.program.ready.binary})
         await self._answer()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from cli import FIXTURES, PROMPT, plain, terminal
+from cli import FIXTURES, PROMPT, ROOT, plain, terminal
 
 
 def test_a_module_runs_as_python_m_does() -> None:
@@ -201,3 +202,23 @@ def test_json_of_an_exception() -> None:
     assert stop["exception"]["type"] == "ValueError"
     assert stop["reason"] == "exception"
     assert run.events("reply")[-1]["text"] == "[1.5, None, {'a': (1,)}]"
+
+
+def test_every_member_of_json_is_documented() -> None:
+    text = (ROOT / "docs" / "plain.md").read_text()
+    rows: dict[str, str] = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", text.partition("## JSON")[2], re.MULTILINE))
+    runs = (
+        plain(
+            "--json", "orders.py", commands=["log 14 q={quantity}", "display 1", "break 13", "continue", "up", "absent"]
+        ),
+        plain("--json", "failing.py", commands=["continue", "continue"]),
+        plain("--json", "ends.py", "closefds", "65536", "1", commands=["continue"]),
+    )
+    seen = set()
+    for run in runs:
+        for each in run.objects:
+            seen.add(each["event"])
+            for member in each.keys() - {"event"}:
+                named = member in rows[each["event"]]
+                assert named, f"{member} of {each['event']}"
+    assert seen == rows.keys() - {"event"}

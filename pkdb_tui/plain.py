@@ -21,6 +21,7 @@ from pkdb_tui.plain_output import JsonPrinter, Printer, TextPrinter
 
 PROMPT = "pkdb> "
 MORE = "....> "
+HUNG_UP, UNREAD = 129, 141  # exit statuses: as after SIGHUP and SIGPIPE
 RUNS_ON = "The program runs on. `quit` ends it, `restart` runs it anew, an empty line waits for it."
 
 
@@ -37,16 +38,24 @@ class Plain:
         self._released = asyncio.Event()  # the prompt was asked for while the program runs
         self._interrupted = False
         self._typed = b""
+        self._task: asyncio.Task[int] | None = None
+        self._ending = HUNG_UP
 
     def _on_event(self, event: Event) -> None:
-        self.printer.event(event)
+        try:
+            self.printer.event(event)
+        except BrokenPipeError:
+            _write_nowhere()
+            self._ending = UNREAD
+            self._leave()
 
     async def run(self) -> int:
         """The whole run; returns the exit status."""
         loop = asyncio.get_running_loop()
+        self._task = asyncio.current_task()
         loop.add_signal_handler(signal.SIGINT, self._interrupt)
         for number in (signal.SIGHUP, signal.SIGTERM):
-            loop.add_signal_handler(number, self._leave, asyncio.current_task())
+            loop.add_signal_handler(number, self._leave)
         remembered = not self._given and sys.stdin.isatty()
         try:
             if remembered:
@@ -57,17 +66,20 @@ class Plain:
         except PkdbError as error:
             self.printer.error(error, "")
             return 2
+        except BrokenPipeError:
+            _write_nowhere()
+            return UNREAD
         except asyncio.CancelledError:
-            return 129
+            return self._ending
         finally:
             if remembered:
                 saved.save(self.session)
             await self.session.quit()
         return self._status()
 
-    def _leave(self, task: asyncio.Task[int] | None) -> None:
-        if task is not None:
-            task.cancel()
+    def _leave(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
 
     def _interrupt(self) -> None:
         """Ctrl-C pauses; when that brings no stop, the next one brings the prompt."""
@@ -181,6 +193,14 @@ def exit_status(cause: ExitCause) -> int:
         except KeyError:
             return 1
     return cause.status or 0
+
+
+def _write_nowhere() -> None:
+    """Nobody reads what is written any more; what is still to be flushed must not fail again."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def _ask(prompt: str) -> str | None:

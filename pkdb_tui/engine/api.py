@@ -328,8 +328,8 @@ class ExitCause(Plain, frozen=True, kw_only=True):
         if self.signal:
             return f"signal {self.signal}"
         if self.exception is not None:
-            message = f": {self.exception.message}" if self.exception.message else ""
-            return f"exception {self.exception.type}{message}"
+            first = self.exception.message.partition("\n")[0]
+            return f"exception {self.exception.type}{': ' if first else ''}{first}"
         return f"status {self.status}"
 
 

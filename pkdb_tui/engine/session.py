@@ -587,6 +587,7 @@ def _reason_text(stop: PythonStop) -> str:
     if stop.breakpoints:
         return "breakpoint " + ", ".join(map(str, stop.breakpoints))
     if stop.exception is not None:
-        message = f": {stop.exception.message}" if stop.exception.message else ""
-        return f"exception {stop.exception.type}{message}"
-    return f"{stop.reason}: {stop.text}" if stop.text else stop.reason
+        first = stop.exception.message.partition("\n")[0]  # the traceback has all of it
+        return f"exception {stop.exception.type}{': ' if first else ''}{first}"
+    first = stop.text.partition("\n")[0]
+    return f"{stop.reason}: {first}" if first else stop.reason

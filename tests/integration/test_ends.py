@@ -191,3 +191,24 @@ def test_end_of_input_ends_everything() -> None:
     assert process.stdout is not None
     assert process.stdout.read().splitlines()[0] == "stopped: start waits.py:1 in <module>"
     assert gone(marker)
+
+
+def test_it_ends_when_nobody_reads_its_output() -> None:
+    marker = f"mark{uuid.uuid4().hex}"
+    process = subprocess.Popen(
+        [*COMMAND, "--plain", "-c", "continue", "speaking.py", "flood", marker],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=FIXTURES,
+        env=environment(),
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert process.stdout.readline() == "stopped: start speaking.py:1 in <module>\n"
+    process.stdout.close()
+    assert process.wait(20) == 141
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert gone(marker)

@@ -168,3 +168,19 @@ def test_without_gdb_the_program_runs_and_the_reason_is_said(tmp_path: Path) -> 
     assert run.lines[-2].startswith("exited: status 0")
     assert "gdb" in run.err
     assert "cannot bind" in run.lines[-1]
+
+
+def test_a_kernel_that_can_not_be_translated_stops_at_its_launch_in_one_line(tmp_path: Path) -> None:
+    source = (
+        "import numpy as np\nimport pykokkos as pk\n\n\n@pk.workunit\n"
+        "def k(i: int, v: pk.View1D[pk.double]):\n    with open('x') as f:\n        v[i] = 1.0\n\n\n"
+        "pk.parallel_for(pk.RangePolicy(pk.ExecutionSpace.OpenMP, 0, 4), k, v=np.zeros(4))\n"
+    )
+    (tmp_path / "bad.py").write_text(source)
+    run = plain("--runtime", "embedded", "bad.py", commands=["continue", "continue"], folder=tmp_path)
+    assert run.stops[1] == (
+        f"stopped: exception CompileError: {tmp_path}/bad.py:7: with is not supported in a kernel bad.py:11 in <module>"
+    )
+    assert "    with open('x') as f:" in run.lines
+    assert run.starting("exited:")[0].startswith("exited: exception CompileError: ")
+    assert "debuggee" not in run.out

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib.machinery
 import io
+import itertools
 import linecache
 import os
 import sys
 import traceback
-from types import CodeType, ModuleType
+from types import CodeType, ModuleType, TracebackType
 from typing import Any, NoReturn
 
 from pkdb_tui.engine.debuggee import frames
@@ -136,11 +137,17 @@ def _supervise(debugger: Debugger, code: CodeType, main: ModuleType) -> None:
 
 
 def _trim(error: BaseException) -> None:
-    """Cut the debugger's frames off the outer end of the traceback."""
+    """Take the debugger's frames out of the traceback: it reads as without a debugger."""
+    kept: list[TracebackType] = []
     trace = error.__traceback__
-    while trace is not None and is_own(trace.tb_frame.f_code.co_filename):
+    while trace is not None:
+        if not is_own(trace.tb_frame.f_code.co_filename):
+            kept.append(trace)
         trace = trace.tb_next
-    error.__traceback__ = trace
+    for outer, inner in itertools.pairwise([*kept, None]):
+        if outer is not None:
+            outer.tb_next = inner
+    error.__traceback__ = kept[0] if kept else None
 
 
 def _report(debugger: Debugger, error: BaseException, *, stop: bool = False) -> NoReturn:

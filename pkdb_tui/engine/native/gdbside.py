@@ -70,6 +70,19 @@ def base_address(binary):
     raise gdb.GdbError(f"{binary} is not loaded in the process")
 
 
+def escaped(path):
+    """A file name as one word of a command's arguments."""
+    return re.sub(r"([^\w/.\-])", r"\\\1", path)
+
+
+def quoted(name):
+    """A file name as a linespec has it: it knows no escapes, but finds files by the last parts of their names."""
+    parts = name.split("/")
+    while len(parts) > 1 and any(mark in part for part in parts for mark in "'\""):
+        parts.pop(0)
+    return '"' + "/".join(parts) + '"'
+
+
 def objfile_of(binary):
     real = os.path.realpath(binary)
     for objfile in gdb.objfiles():
@@ -85,7 +98,7 @@ def load(argument):
     binary = argument["binary"]
     if objfile_of(binary) is None:
         base = base_address(binary)
-        gdb.execute(f"add-symbol-file {binary} -o {base}", to_string=True)
+        gdb.execute(f"add-symbol-file {escaped(binary)} -o {base}", to_string=True)
     if binary not in tables:
         tables[binary] = line_table(binary, argument["lines"], argument["sources"])
     return {}
@@ -101,14 +114,14 @@ def line_table(binary, lines, sources):
     for name, numbers in wanted.items():
         for number in sorted(numbers):
             for symtab in symtabs(name, number, real):
-                if symtab.filename not in found:
+                if symtab.filename in wanted and symtab.filename not in found:
                     found[symtab.filename] = addresses_by_line(symtab)
     return found
 
 
 def symtabs(name, line, real):
     try:
-        _, locations = gdb.decode_line(f"{name}:{line}")
+        _, locations = gdb.decode_line(f"{quoted(name)}:{line}")
     except gdb.error:
         return
     for location in locations or ():

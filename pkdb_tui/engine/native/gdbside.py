@@ -6,14 +6,16 @@ Python's standard library and gdb's module only. Commands are `-pkdb-NAME "JSON"
 import json
 import os
 import re
+import signal
 import sys
 
 import gdb
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import gdbside_values as values  # noqa: E402
+import gdbside_values as values
 
+PR_SET_PDEATHSIG = 1
 WATCH_WORDS = 4  # debug registers of a processor, eight bytes each
 MARK = re.compile(r"#pkdb\d+$")
 
@@ -26,6 +28,19 @@ def python_name(name):
     """The Python file behind a source name, or an empty text for anything that isn't Python's."""
     plain = MARK.sub("", name or "")
     return plain if plain.endswith(".py") else ""
+
+
+def go_with_parent():
+    """Be killed by the system when whoever started gdb is; the end of its input is noticed only by a gdb that reads."""
+    try:
+        import ctypes
+
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    except (ImportError, OSError, AttributeError):
+        return  # a gdb with a smaller Python goes at the end of its input
+
+
+go_with_parent()
 
 
 class Command(gdb.MICommand):

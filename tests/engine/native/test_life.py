@@ -175,7 +175,8 @@ async def test_gdb_runs_without_the_environment_that_breaks_it(
         await process.wait()
 
 
-def test_gdb_goes_with_the_process_that_started_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("state", ["at work", "hanging"])
+def test_gdb_goes_with_the_process_that_started_it(tmp_path: Path, state: str) -> None:
     """A debugger killed with -9 leaves neither gdb behind nor the program stopped."""
     script = tmp_path / "owner.py"
     script.write_text(
@@ -194,6 +195,8 @@ def test_gdb_goes_with_the_process_that_started_it(tmp_path: Path) -> None:
         assert owner.stdout is not None
         assert owner.stdout.readline() == "attached\n"
         gdb = tracer(program.pid)
+        if state == "hanging":
+            os.kill(gdb, signal.SIGSTOP)
         owner.kill()
         owner.wait()
         asyncio.run(gone(gdb))

@@ -66,6 +66,7 @@ class KernelStops:
         self._threads: tuple[ThreadRange, ...] = ()
         self._after_launch = "continue"  # `then` of launchDone: continue, stop or run
         self._told_unavailable = ""
+        self.lost = False  # the native debugger ended by itself
 
     # --- the launch protocol ---
 
@@ -91,6 +92,7 @@ class KernelStops:
         session = self._session
         if session.kernels.attached or session.program is None:
             return
+        self.lost = False
         session.emit(Progress(task=ATTACHING))
         try:
             await session.kernels.attach(session.program.pid)
@@ -184,6 +186,7 @@ class KernelStops:
 
     async def _lost(self, reason: str) -> None:
         session = self._session
+        self.lost = True
         await session.kernels.detach()
         for entry in session.book.in_kernels():
             entry.unavailable = f"the native debugger is gone ({reason}); it is attached again at the next launch"

@@ -56,6 +56,10 @@ from pkdb_tui.engine.watches import WatchList
 READY_SECONDS = 30.0
 FAULTS = ("SIGSEGV", "SIGFPE", "SIGABRT", "SIGBUS", "SIGILL")
 CATCH_HINT = "If a kernel caused {signal}: `set catch on` and `restart` stop at the line where it happens."
+TRAPPED = (
+    "The native debugger ended while its breakpoints were in the program, and they ended the program. "
+    "`restart` runs it again with all breakpoints."
+)
 PAUSE_GRACE = 0.6  # until a pause that nobody answered is taken to a native debugger
 
 
@@ -546,6 +550,8 @@ class Session:
         if self._ready is not None and not self._ready.done():
             self._ready.set_exception(DebuggeeLost("The program ended before its first line."))
         await self.connection.finish()
+        if status == -signal.SIGTRAP and (self.kernels.attached or self.kernel_stops.lost):
+            self.emit(Notice(text=TRAPPED, severity=Severity.ERROR))
         await self.kernels.detach()
         program, self.program = self.program, None
         if program is not None:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import signal
+import uuid
 from pathlib import Path
 
+import pexpect
 import pytest
 
-from cli import Run, plain
+from cli import PROMPT, Run, gone, living, plain, send_signal, terminal
 
 pytestmark = pytest.mark.skipif(
     shutil.which("gdb") is None or shutil.which("g++") is None, reason="needs gdb and g++: apt-get install gdb g++"
 )
+
+PAUSED = r"stopped: pause long_kernel\.py:(\d+) in spin thread \d"
 
 
 def debug(script: str, *commands: str, threads: int = 2, options: tuple[str, ...] = ()) -> Run:
@@ -184,3 +190,66 @@ def test_a_kernel_that_can_not_be_translated_stops_at_its_launch_in_one_line(tmp
     assert "    with open('x') as f:" in run.lines
     assert run.starting("exited:")[0].startswith("exited: exception CompileError: ")
     assert "debuggee" not in run.out
+
+
+@pytest.mark.parametrize("debugged", [False, True])
+def test_ctrl_c_stops_a_running_kernel_at_its_line(debugged: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    assert (
+        "over" in plain("--runtime", "embedded", "long_kernel.py", "1", commands=["continue"]).lines
+    )  # it is compiled from here on
+    first = ["-c", "tbreak 11", "-c", "continue"] if debugged else []
+    with terminal("--runtime", "embedded", *first, "long_kernel.py", "2000000000") as child:
+        child.expect_exact(PROMPT)
+        child.sendline("continue")
+        if not debugged:
+            child.expect_exact("here kernel")
+        for _ in range(10):
+            send_signal(child, signal.SIGINT)
+            if (
+                child.expect([r"stopped: pause long_kernel\.py:(\d+) in spin thread \d", pexpect.TIMEOUT], timeout=3)
+                == 0
+            ):
+                break
+        else:
+            pytest.fail("the kernel could not be stopped")
+        assert int(child.match[1]) in range(11, 15)  # type: ignore[index]
+        child.expect_exact(PROMPT)
+        child.sendline("where")
+        child.expect(r"1 <module> long_kernel\.py:19 python")
+        child.expect_exact(PROMPT)
+        child.sendline("quit")
+        child.expect(pexpect.EOF)
+        child.close()
+        assert child.exitstatus == 0
+
+
+def test_a_debugger_killed_at_a_kernel_stop_leaves_no_process() -> None:
+    marker = f"mark{uuid.uuid4().hex}"
+    with terminal("--runtime", "embedded", "-c", "break 21", "-c", "continue", "dot.py", marker) as child:
+        child.expect_exact("stopped: breakpoint 1 dot.py:21 in weigh")
+        assert len(living(marker)) >= 2
+        send_signal(child, signal.SIGKILL)
+        assert gone(marker)
+
+
+def test_gdb_killed_at_a_kernel_stop_is_told_and_restart_brings_all_back() -> None:
+    with terminal("--runtime", "embedded", "-c", "break 21", "-c", "continue", "dot.py") as child:
+        child.expect_exact("stopped: breakpoint 1 dot.py:21 in weigh")
+        child.expect_exact(PROMPT)
+        assert child.pid is not None
+        (native,) = [pid for pid in children(child.pid) if Path(f"/proc/{pid}/comm").read_text() == "gdb\n"]
+        os.kill(native, signal.SIGKILL)
+        child.expect_exact("error: The native debugger ended while its breakpoints were in the program")
+        child.expect_exact("exited: signal SIGTRAP")
+        child.sendline("restart")
+        child.expect_exact("stopped: start dot.py:1 in <module>")
+        child.expect_exact(PROMPT)
+        child.sendline("continue")
+        child.expect_exact("stopped: breakpoint 1 dot.py:21 in weigh")
+
+
+def children(parent: int) -> list[int]:
+    return [
+        int(pid) for task in Path(f"/proc/{parent}/task").iterdir() for pid in (task / "children").read_text().split()
+    ]

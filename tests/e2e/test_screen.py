@@ -1,0 +1,61 @@
+"""A session from start to end on real terminals of three sizes."""
+
+from __future__ import annotations
+
+import pytest
+from programs import KERNEL, SUM_LINE
+from terminal import Start, Terminal
+
+pytestmark = pytest.mark.e2e
+AT_START = r"▪ python · <module> · start"
+SIZES = pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 40), (200, 60)])
+
+
+def stop_in_kernel(screen: Terminal, line: int = SUM_LINE) -> str:
+    """Sets a breakpoint at a kernel line with the cursor and goes on to it."""
+    screen.wait_for(AT_START)
+    screen.press(*["Down"] * (line - 1), "b")
+    screen.wait_for(rf"{line} ○")
+    screen.press("c")
+    return screen.wait_for(r"▪ kernel scaled_sum .*breakpoint 1")
+
+
+def enter(screen: Terminal, command: str) -> None:
+    """Types a command at the console."""
+    screen.press("Escape", ":")
+    screen.type(command)
+    screen.press("Enter")
+
+
+@SIZES
+def test_start_step_quit(start: Start, columns: int, rows: int) -> None:
+    screen = start(KERNEL, columns, rows)
+    screen.wait_for(AT_START)
+    screen.wait_for(r"\n +1  ▶ import numpy as np")
+    screen.press("n")
+    screen.wait_for(r"\n +2  ▶ import pykokkos as pk")
+    screen.press("n")
+    screen.wait_for(r"\n +5  ▶ @pk.workunit")
+    assert len(screen.lines) == rows
+    screen.press("q")
+    assert screen.wait_end() == "0"
+
+
+@SIZES
+def test_kernel(start: Start, columns: int, rows: int) -> None:
+    screen = start(KERNEL, columns, rows)
+    stop_in_kernel(screen)
+    screen.wait_for("thread 0 of 2 · j = 0")
+    screen.wait_for(rf"\n +{SUM_LINE} ●▶     acc \+= row \* width")
+    enter(screen, "print a[j, 0:2]")
+    screen.wait_for(r"array\(\[0\., 1\.\]\)")
+    screen.press("Escape", "t")
+    print(screen.wait_for("─ threads"))
+    screen.press("Right", "Enter")
+    screen.wait_for("thread 1 of 2 · j = 4")
+    enter(screen, "print a[j, 0:2]")
+    screen.wait_for(r"array\(\[16\., 17\.\]\)")
+    screen.press("Escape", "4")
+    print(screen.wait_for(r"row"))
+    screen.press("Escape", "f")
+    print(screen.wait_for("zzz",2))

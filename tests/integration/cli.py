@@ -8,6 +8,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -52,9 +53,17 @@ class Run:
         return [each for each in self.objects if each["event"] == name]
 
 
+_SEPARATE = tempfile.TemporaryDirectory()  # for saved state, so that no run sees the person's own or a test's
+
+
 def environment(state: Path | None = None) -> dict[str, str]:
     """This environment with the package importable and saved state kept apart."""
-    found = {**os.environ, "PYTHONPATH": str(ROOT), "PKDB_STATE": str(state or "/nonexistent/pkdb"), "TERM": "dumb"}
+    found = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "PKDB_STATE": str(state or tempfile.mkdtemp(dir=_SEPARATE.name)),
+        "TERM": "dumb",
+    }
     found.pop("PYTHONSTARTUP", None)
     return found
 

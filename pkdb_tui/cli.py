@@ -86,6 +86,8 @@ def source_error(source: str | bytes, path: str) -> str:
     try:
         compile(source, path, "exec", dont_inherit=True)
     except SyntaxError as error:
+        if error.lineno is None:
+            return f"{path} is not Python source: {error.msg}."
         text = (error.text or "").rstrip("\n")
         lead = len(text) - len(text.lstrip())
         caret = " " * (max((error.offset or 1) - 1 - lead, 0)) + "^"

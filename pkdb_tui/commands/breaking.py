@@ -92,7 +92,8 @@ async def log(session: Session, text: str) -> Reply:
     "watch",
     "stop when a scalar or an array element changes",
     usage="watch NAME | watch ARRAY[INDEX]",
-    details="A hardware watchpoint, for kernels. To see an expression at every stop use `display`.",
+    details="A hardware watchpoint, for kernels: while there is one, every launch runs a debug build. To see an "
+    "expression at every stop use `display`.",
     phases=KERNEL,
     group=GROUP,
 )

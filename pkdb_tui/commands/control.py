@@ -58,9 +58,9 @@ def overview() -> str:
     "set",
     "change a setting, or list them",
     usage="set bounds|catch|stepinto|justmycode on|off",
-    details="bounds: check array indices in debug builds. catch (also `catch faults`): run every kernel under the native "
-    "debugger, so that a fault stops at its line. stepinto: `step` enters kernels. justmycode: `step` passes over library "
-    "functions. In Python, `set x = 5` is written `x = 5`.",
+    details="bounds: check array indices in debug builds. catch (also `catch faults`): run every kernel under the "
+    "native debugger, so that a fault stops at its line. stepinto: `step` enters kernels. justmycode: `step` passes "
+    "over library functions. In Python, `set x = 5` is written `x = 5`.",
     group=GROUP,
 )
 async def set_(session: Session, text: str) -> Reply:

@@ -109,6 +109,8 @@ def numbers(text: str, what: str) -> list[int]:
     for part in text.replace(",", " ").split():
         first, dash, last = part.partition("-")
         if dash and first:
+            if not last:
+                raise UsageError(f"`{part}` is not a range of numbers.", "Write for example `2-4`.")
             found.extend(range(_number(first, what), _number(last, what) + 1))
         else:
             found.append(_number(part, what))

@@ -6,7 +6,7 @@ import linecache
 
 from pkdb_tui.commands.breaking import listing, watch_line
 from pkdb_tui.commands.locations import current_file, shown_path
-from pkdb_tui.commands.registry import ANY, KERNEL, STOPPED, Reply, registry
+from pkdb_tui.commands.registry import KERNEL, STOPPED, Reply, registry
 from pkdb_tui.engine import formatting
 from pkdb_tui.engine.api import Evaluation, Frame, FrameKind, StopSnapshot, ThreadRange, ThreadValues, Variable
 from pkdb_tui.engine.errors import UsageError
@@ -76,7 +76,9 @@ async def down(session: Session, text: str) -> Reply:
 
 async def _move(session: Session, text: str, direction: int) -> Reply:
     snapshot = session.require_stop()
-    count = int(text) if text.isdigit() else 1
+    if text and not text.isdigit():
+        raise UsageError(f"`{text}` is not a number of frames.", "Write for example `up 2`.")
+    count = int(text) if text else 1
     target = max(0, min(snapshot.frame + direction * count, len(snapshot.frames) - 1))
     if target == snapshot.frame:
         raise UsageError("This is the outermost frame." if direction > 0 else "This is the innermost frame.")
@@ -154,37 +156,6 @@ async def len_(session: Session, text: str) -> Reply:
     if not text:
         raise UsageError("The length of what?", "For example `len counter`.")
     return _shown(await session.evaluate(f"len({text})"))
-
-
-@registry.command(
-    "list",
-    "show source around a line",
-    aliases=("l",),
-    usage="list [LINE|FIRST,LAST|.]",
-    phases=ANY,
-    group=GROUP,
-)
-async def list_(session: Session, text: str) -> Reply:
-    file = current_file(session)
-    here = session.snapshot.location.line if session.snapshot is not None else 1
-    text = text.strip()
-    first, last = max(1, here - 5), here + 5
-    if text and text != ".":
-        parts = [part.strip() for part in text.split(",")]
-        if not all(part.isdigit() for part in parts) or len(parts) > 2:
-            raise UsageError(f"`{text}` is not a range of lines.", "Write `list 20` or `list 10,30`.")
-        first = max(1, int(parts[0]) - 5) if len(parts) == 1 else int(parts[0])
-        last = first + 10 if len(parts) == 1 else int(parts[1])
-    linecache.checkcache(file)
-    lines = linecache.getlines(file)
-    if not lines:
-        raise UsageError(f"{file} has no source to show.")
-    marks = {b.line: "b" for b in session.breakpoints if b.file == file}
-    rows = [
-        f"{number:5} {marks.get(number, ' ')}{'>' if number == here and session.snapshot else ' '} {line.rstrip()}"
-        for number, line in enumerate(lines[first - 1 : last], first)
-    ]
-    return Reply(text="\n".join(rows))
 
 
 @registry.command("threads", "show what each thread does", phases=STOPPED, key="t", group=GROUP)

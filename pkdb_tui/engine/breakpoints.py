@@ -219,3 +219,8 @@ class BreakpointBook:
     def in_kernels(self) -> list[Entry]:
         """Enabled ones that need a native debugger."""
         return [entry for entry in self.entries.values() if entry.enabled and (entry.kernel or entry.spec.watch)]
+
+    @property
+    def watching(self) -> bool:
+        """Whether a watchpoint is enabled."""
+        return any(entry.enabled and entry.spec.watch for entry in self.entries.values())

@@ -330,8 +330,14 @@ class Session:
         await self.kernel_stops.breakpoints_changed()
         self.emit(BreakpointsChanged(breakpoints=self.breakpoints))
 
+    @property
+    def every_kernel_debugged(self) -> bool:
+        """Whether launches without breakpoints need a debug build too: a watched element may change in any of them."""
+        return self.settings["catchFaults"] or self.book.watching
+
     async def _send_breakpoints(self) -> None:
         if self.connection.connected:
+            await self.connection.request("settings", catchFaults=self.every_kernel_debugged)
             body = await self.connection.request("setBreakpoints", breakpoints=self.book.requests())
             self.book.placed([msgspec.convert(placement, Placement) for placement in body["placements"]])
 
@@ -354,7 +360,8 @@ class Session:
     async def set_setting(self, name: str, value: bool) -> None:
         self.settings[name] = value
         if self.connection.connected:
-            await self.connection.request("settings", **{name: value})
+            told = self.every_kernel_debugged if name == "catchFaults" else value
+            await self.connection.request("settings", **{name: told})
 
     # --- looking: see `looking.py` ---
 

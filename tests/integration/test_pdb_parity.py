@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cli import plain
+from cli import FIXTURES, plain
 
 
 def shown(*commands: str, script: str = "orders.py") -> list[str]:
@@ -208,6 +208,26 @@ def test_list_marks_the_line_and_the_breakpoints() -> None:
     ]
     assert lines[at + 5].startswith("   17 ")
     assert lines[at + 15].startswith("   27 ")
+
+
+def test_list_goes_on_until_the_frame_changes() -> None:
+    run = plain("orders.py", commands=["tbreak 6", "continue", "list", "list", "list", "list", "list .", "up", "list"])
+    # A listing's numbers are five wide; those of the source lines after a stop are four wide.
+    numbers = [int(line[:5]) for line in run.lines if line[:5].strip().isdigit() and line[5] == " " and line[4] != " "]
+    assert numbers == [*range(1, 30), *range(1, 12), *range(9, 20)]
+    assert run.err.splitlines()[0] == "error: The file ends at line 29. `list .` shows the current line."
+
+
+def test_longlist_shows_the_whole_file() -> None:
+    lines = shown("longlist")
+    text = (FIXTURES / "orders.py").read_text().splitlines()
+    assert [line[9:] for line in lines[-len(text) :]] == text
+
+
+def test_up_wants_a_number() -> None:
+    run = plain("orders.py", commands=["break 6", "continue", "up two", "whereami"])
+    assert run.err.splitlines()[0] == "error: `two` is not a number of frames. Write for example `up 2`."
+    assert run.lines[-2].startswith("orders.py:6 in price")
 
 
 def test_an_uncaught_exception_stops_with_its_traceback_and_post_mortem_looks_at_it() -> None:

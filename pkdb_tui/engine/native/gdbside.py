@@ -17,6 +17,8 @@ import gdbside_values as values
 
 PR_SET_PDEATHSIG = 1
 WATCH_WORDS = 4  # debug registers of a processor, eight bytes each
+THREADING = re.compile(r"^lib(g|i|)omp")
+WAITING = re.compile(r"barrier|^gomp_|^GOMP_|^__kmp|futex|sched_yield")
 MARK = re.compile(r"#pkdb\d+$")
 
 stops = {}  # gdb thread number -> (kind, breakpoint numbers, detail) of its last stop
@@ -231,6 +233,42 @@ def symbol(argument):
     return {"addresses": [location.pc for location in locations or ()]}
 
 
+def beyond(argument):
+    """Where a thread leaves the lines up to its own: later lines of its function, and its caller.
+
+    Returns the stack pointer too: a deeper call of the same function is not meant.
+    """
+    select(argument["thread"])
+    frame = gdb.newest_frame()
+    sal, function = frame.find_sal(), function_at(frame.pc())
+    table = tables.get(kernel.get("binary"), {}).get(sal.symtab.filename if sal.symtab is not None else "", {})
+    found = [
+        address
+        for line, addresses in table.items()
+        if line > sal.line
+        for address in addresses
+        if same_function(function_at(address), function)
+    ]
+    if not is_entry(frame) and frame.older() is not None:
+        found.append(frame.older().pc())
+    return {"addresses": sorted(found), "stack": int(gdb.parse_and_eval("(unsigned long) $sp"))}
+
+
+def same_function(one, other):
+    return one is not None and other is not None and (one.name, one.line) == (other.name, other.line)
+
+
+def outward(argument):
+    """Let a thread run until it is back in the frame that is so many levels out."""
+    select(argument["thread"])
+    frame = gdb.newest_frame()
+    for _ in range(argument["levels"] - 1):
+        frame = frame.older()
+    frame.select()
+    gdb.execute("finish&", to_string=True)
+    return {}
+
+
 def insert(argument):
     """A breakpoint at an address; its gdb number."""
     text = f"*{argument['address']}"
@@ -414,6 +452,41 @@ def all_frames(watched=False, limit=64):
     return found if useful else []
 
 
+def entry_level(limit=512):
+    """How many frames lie between the newest and the workunit call; -1 outside of one."""
+    frame = gdb.newest_frame()
+    for level in range(limit):
+        if frame is None:
+            return -1
+        if is_entry(frame):
+            return level
+        try:
+            frame = frame.older()
+        except gdb.error:
+            return -1
+    return -1
+
+
+def in_barrier(limit=12):
+    """Whether a thread is in code that waits for other threads, below the innermost Python line."""
+    frame = gdb.newest_frame()
+    if THREADING.search(os.path.basename(gdb.solib_name(frame.pc()) or "")):
+        return True
+    for _ in range(limit):
+        if frame is None:
+            return False
+        sal = frame.find_sal()
+        if sal.symtab is not None and python_name(sal.symtab.filename):
+            return False
+        if WAITING.search(frame.name() or ""):
+            return True
+        try:
+            frame = frame.older()
+        except gdb.error:
+            return False
+    return False
+
+
 def frame_body(frame, glue, watched=False):
     sal = frame.find_sal()
     if watched and frame.level() == 0:
@@ -448,6 +521,8 @@ def place(argument):
                 )
             body["at_top"] = bool(frames) and frames[0] == gdb.newest_frame()
             body["depth"] = frames[0].level() if frames else -1
+            body["stack"] = entry_level()
+            body["barrier"] = in_barrier()
         except gdb.error as error:
             body.update(kind="error", breakpoints=[], detail=str(error))
         answer.append(body)
@@ -535,8 +610,9 @@ def write(argument):
 
 
 for name, function in {
-    "load": load, "entry": entry, "symbol": symbol, "where": where, "functions": functions, "insert": insert, "watch": watch, "remove": remove,
-    "enable": enable, "threads": threads, "place": place, "fault": fault, "unwindable": unwindable, "view": view,
+    "load": load, "entry": entry, "symbol": symbol, "where": where, "functions": functions, "beyond": beyond,
+    "insert": insert, "watch": watch, "remove": remove, "enable": enable, "outward": outward,
+    "threads": threads, "place": place, "fault": fault, "unwindable": unwindable, "view": view,
     "variables": variables, "variables-of-threads": variables_of_threads, "read": read, "write": write,
 }.items():  # fmt: skip
     Command(name, function)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pkdb_tui.engine.errors import NativeError
 from pkdb_tui.engine.native.base import NativeBreakpoint, NativePlacement, StopCause
@@ -26,6 +26,7 @@ class Placed:
     addresses: tuple[int, ...] = ()
     numbers: list[int] = field(default_factory=list)
     reason: str = ""
+    spent: bool = False  # temporary, and hit
     ignored: int = 0  # hits let pass so far, when counting is ours
     old_value: str = ""
 
@@ -37,6 +38,9 @@ class Placing:
         self._controller = controller
         self._placed: dict[int, Placed] = {}
         self._bounds: dict[str, list[int]] = {}
+        self._silent = False
+        self._left: dict[int, int] = {}  # gdb thread -> where it was let go last
+        self._unmet: dict[int, int] = {}  # gdb thread -> address of a breakpoint before which it was interrupted
 
     # --- reconciling ---
 
@@ -118,7 +122,8 @@ class Placing:
 
     async def enable(self, enabled: bool) -> None:
         """Silence or revive all breakpoints of the person, for running a launch to its end."""
-        numbers = [number for placed in self._placed.values() for number in placed.numbers]
+        self._silent = not enabled
+        numbers = [number for placed in self._placed.values() if not placed.spent for number in placed.numbers]
         if numbers:
             await self._controller.ask("enable", {"numbers": numbers, "enabled": enabled})
 
@@ -131,6 +136,13 @@ class Placing:
                 for address in answer["addresses"]
             ]
 
+    async def retire(self, hits: Mapping[int, int]) -> None:
+        """Temporary breakpoints that were hit are over."""
+        spent = [p for n, p in self._placed.items() if n in hits and p.wanted.temporary and not p.spent]
+        for placed in spent:
+            placed.spent = True
+            await self._controller.ask("enable", {"numbers": placed.numbers, "enabled": False})
+
     # --- what a stop means ---
 
     async def classify(
@@ -140,8 +152,29 @@ class Placing:
         shown: list[Arrival] = []
         passed: list[Arrival] = []
         for arrival in arrivals.values():
-            (shown if await self._matters(arrival, interrupting) else passed).append(arrival)
+            self.stands(arrival.number, arrival.place)
+            if arrival.matters is None:
+                arrival.matters = await self._matters(arrival, interrupting)
+            (shown if arrival.matters else passed).append(arrival)
         return shown, passed
+
+    def stands(self, number: int, place: Mapping[str, Any]) -> None:
+        """Note a thread that was interrupted right before a breakpoint: gdb would let it go on without meeting it.
+
+        One that was let go from that very place may not have moved at all, and has met it before.
+        """
+        address = int(place.get("pc", 0))
+        interrupted = place.get("kind") == "signal" and place.get("detail") == "0"
+        known = any(address in placed.addresses for placed in self._placed.values() if not placed.spent)
+        if interrupted and known and self._left.get(number) != address:
+            self._unmet[number] = address
+        else:
+            self._unmet.pop(number, None)
+        self._left[number] = address
+
+    def unmet(self, numbers: Sequence[int]) -> dict[int, int]:
+        """Of threads about to be let go, those that have yet to meet the breakpoint where they stand."""
+        return {number: self._unmet.pop(number) for number in numbers if number in self._unmet}
 
     async def _matters(self, arrival: Arrival, interrupting: bool) -> bool:
         signal = str(arrival.body.get("signal-name", ""))
@@ -157,10 +190,14 @@ class Placing:
             arrival.cause = StopCause.BOUNDS
             arrival.text = await self._controller.ask("fault", {"thread": arrival.number, "what": "message"})
             return True
-        if numbers:
+        if numbers and not self._silent:
             arrival.ids = self._hit(numbers, self._controller.threads.kernel_number(arrival.number))
-            arrival.cause = StopCause.BREAKPOINT
-            return bool(arrival.ids)
+            if arrival.ids:
+                arrival.cause = StopCause.BREAKPOINT
+                return True
+        if self._controller.stepper.expects(arrival, numbers):
+            arrival.cause = StopCause.STEP
+            return True
         arrival.cause = StopCause.PAUSE
         in_kernel = bool(arrival.place.get("file")) or arrival.number in self._controller.threads.team
         return interrupting and in_kernel
@@ -183,7 +220,7 @@ class Placing:
         for number, placed in self._placed.items():
             if not any(n in placed.numbers for n in numbers):
                 continue
-            if placed.wanted.threads and thread not in placed.wanted.threads:
+            if placed.spent or (placed.wanted.threads and thread not in placed.wanted.threads):
                 continue
             if placed.ignored < placed.wanted.ignore:
                 placed.ignored += 1

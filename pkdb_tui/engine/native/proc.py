@@ -27,6 +27,21 @@ def exit_of(pid: int) -> tuple[int | None, str]:
     return os.WEXITSTATUS(code), ""
 
 
+FUTEX = {"x86_64": "202", "aarch64": "98"}.get(os.uname().machine, "")
+
+
+def waits_for_a_thread(pid: int, lwp: int) -> bool:
+    """Whether a thread sleeps until another wakes it, as at a barrier; one that is gone counts too."""
+    state = thread_state(pid, lwp)
+    if state not in ("S", "D") or not FUTEX:
+        return state in ("S", "D", "")
+    try:
+        call = Path(f"/proc/{pid}/task/{lwp}/syscall").read_text().split()
+    except OSError:
+        return True  # the system doesn't show it: asleep has to be enough
+    return bool(call) and call[0] == FUTEX
+
+
 def tracer_of(pid: int) -> int:
     """The process that traces this one, or 0."""
     try:

@@ -3,42 +3,49 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pkdb_tui.engine.errors import NativeError
-from pkdb_tui.engine.native.base import KernelStopped, NativeStop, StepKind, StopCause
+from pkdb_tui.engine.native.base import StepKind, StopCause
 from pkdb_tui.engine.native.threads import Arrival
 
 if TYPE_CHECKING:
     from pkdb_tui.engine.native.gdb import GdbController
 
-MOMENT = 0.6  # seconds after which a step that doesn't come back is said to wait
-TRIES = 40  # hops through generated code before giving a thread up as lost in it
-VERBS = {StepKind.STEP: "step", StepKind.NEXT: "next", StepKind.FINISH: "finish", StepKind.UNTIL: "until"}
+TRIES = 60  # hops through generated code before giving a thread up as lost in it
+VERBS = {StepKind.STEP: "step", StepKind.NEXT: "next", StepKind.FINISH: "finish", StepKind.UNTIL: "continue"}
 
 
 class Stepper:
-    """At most one step at a time; its thread's stops come here first."""
+    """At most one step at a time; the stops of its threads come here first.
+
+    A thread whose step waits for others is `late`: the stop is told without it, and it is expected to arrive.
+    """
 
     def __init__(self, controller: GdbController) -> None:
         self._controller = controller
         self._task: asyncio.Task[None] | None = None
+        self._kind = StepKind.STEP
+        self._starts: dict[int, dict[str, Any]] = {}  # gdb thread -> where its step began
         self._waiting: set[int] = set()
-        self._arrivals: dict[int, Arrival] = {}
+        self._arrivals: dict[int, Arrival] = {}  # came, and not told yet
+        self._inward: set[int] = set()  # threads sent back out of generated code into the line they step from
+        self._late: set[int] = set()
         self._came = asyncio.Event()
-        self._own: list[int] = []  # gdb numbers of breakpoints of ours
+        self._own: dict[int, list[int]] = {}  # gdb thread, 0 for any -> gdb numbers of breakpoints of ours
         self._silenced = False
-        self._entry = False
-        self._start: dict[str, Any] = {}
+        self._entering = False
 
     # --- from the controller ---
 
+    @property
+    def active(self) -> bool:
+        return self._task is not None and not self._task.done()
+
     def takes(self, arrival: Arrival) -> bool:
         """Whether a stop belongs to the step under way."""
-        if self._entry and arrival.reason == "breakpoint-hit" and int(arrival.body.get("bkptno", 0)) in self._own:
-            self._entry = False
-            self._task = asyncio.get_running_loop().create_task(self._entered(arrival))
-            return True
         if arrival.number not in self._waiting:
             return False
         self._waiting.discard(arrival.number)
@@ -46,166 +53,237 @@ class Stepper:
         self._came.set()
         return True
 
+    def expects(self, arrival: Arrival, numbers: Sequence[int]) -> bool:
+        """Whether a stop that is nobody's breakpoint is a thread at its first line, or one late from its step."""
+        if self._entering and any(number in self._own.get(0, ()) for number in numbers):
+            return True
+        at_line = bool(arrival.place.get("file")) and bool(arrival.place.get("at_top"))
+        return arrival.number in self._late and at_line
+
     def cancel(self) -> None:
+        """Follow no step any more; what has come and was not told is gathered as any other stop."""
         task, self._task = self._task, None
-        self._waiting.clear()
-        self._entry = False
         if task is not None and task is not asyncio.current_task():
             task.cancel()
+        arrivals, self._arrivals = self._arrivals, {}
+        self._waiting.clear()
+        for arrival in arrivals.values():
+            self._controller.gathering.arrived(arrival)
 
-    async def launch_ended(self) -> None:
+    async def leave(self) -> None:
+        """Threads are about to be let go, or to be stopped, by something else."""
         self.cancel()
+        self._late.clear()
+        self._entering = False
         await self._drop_own()
+
+    async def revive(self) -> None:
+        """Breakpoints that were silenced for running to the end are wanted again."""
         if self._silenced:
             self._silenced = False
             await self._controller.placing.enable(True)
 
+    async def launch_ended(self) -> None:
+        with contextlib.suppress(NativeError):  # gdb is gone; its end is told elsewhere
+            await self.leave()
+            await self.revive()
+
     async def stop_at_entry(self) -> None:
-        """The first thread to enter the kernel stops at its first line."""
-        await self._own_breakpoints(await self._entry_addresses(), 0)
-        self._entry = True
+        """Each thread stops at the first line of its first workunit call."""
+        for address in await self._entry_addresses():
+            await self._own_breakpoint(address, 0)
+        self._entering = True
 
     # --- steps ---
 
     async def step(self, kind: StepKind, number: int, *, all_threads: bool, line: int) -> None:
-        self.cancel()
-        await self._drop_own()
         controller = self._controller
-        places = await controller.ask("place", {"threads": [number]})
-        start: dict[str, Any] = places[0]
-        self._start = start
-        if kind is StepKind.FINISH and start.get("depth", -1) >= 0 and start["function"] == self._kernel_name():
-            self._silenced = True
-            await controller.placing.enable(False)
-            await controller.release(list(controller.threads.stopped))
+        rest = controller.gathering.at_rest()
+        numbers = (
+            [n for n in rest if controller.threads.in_kernel(n)] if all_threads else [n for n in rest if n == number]
+        )
+        if not numbers:
+            thread = controller.threads.kernel_number(number)
+            raise NativeError(f"Thread {thread} is not stopped.", "`threads` shows what each one does.")
+        late = self._late - set(numbers)
+        await self.leave()
+        self._late = late
+        rows = await controller.ask("place", {"threads": numbers})
+        starts = {row["thread"]: row for row in rows}
+        if kind is StepKind.FINISH and all(start.get("stack") == 0 for start in starts.values()):
+            await self._run_out()
             return
-        numbers = [n for n in controller.threads.stopped if n in controller.threads.team] if all_threads else [number]
-        self._arrivals = {}
-        self._came.clear()
-        if kind is StepKind.UNTIL and line:
-            answer = await controller.ask("where", {"source": start["source"], "line": line})
-            if not answer["addresses"]:
-                raise NativeError(f"Line {line} is not a kernel line.", "Choose a line with a dot in the gutter.")
-            await self._own_breakpoints(answer["addresses"], number)
-            verb = "continue"
-        else:
-            verb = VERBS[kind]
-        self._waiting = set(numbers)
-        await controller.release(numbers, verb)
-        self._task = asyncio.get_running_loop().create_task(self._follow(kind, numbers, verb))
+        if kind is StepKind.UNTIL:
+            for thread in numbers:
+                await self._until(thread, starts[thread], line)
+        async with controller.gathering.lock:
+            controller.gathering.shown = False
+            self._kind, self._starts = kind, starts
+            self._arrivals, self._inward = {}, set()
+            self._waiting = set(numbers)
+            await controller.release(numbers, VERBS[kind])
+            self._task = asyncio.get_running_loop().create_task(self._follow(numbers))
 
-    def _kernel_name(self) -> str:
-        return self._controller.kernel.kernel if self._controller.kernel is not None else ""
+    async def _run_out(self) -> None:
+        """To the end of the launch, whatever breakpoints there are."""
+        self._silenced = True
+        await self._controller.placing.enable(False)
+        await self._controller.gathering.go_on(None)
 
-    async def _follow(self, kind: StepKind, numbers: list[int], verb: str) -> None:
+    async def _until(self, number: int, start: dict[str, Any], line: int) -> None:
+        controller = self._controller
+        if not line:
+            found = await controller.ask("beyond", {"thread": number})
+            deep = f"(unsigned long) $sp >= {found['stack']}"
+            for address in found["addresses"]:
+                await self._own_breakpoint(address, number, deep)
+            await self._arrive_at_next_call(number)
+            return
+        answer = await controller.ask("where", {"source": start["source"], "line": line})
+        if not answer["addresses"]:
+            following = f" The next one is {answer['next']}." if answer["next"] else ""
+            raise NativeError(f"Line {line} is not a kernel line.{following}")
+        for address in answer["addresses"]:
+            await self._own_breakpoint(address, number)
+
+    async def _follow(self, numbers: list[int]) -> None:
         """Bring every stepping thread to a Python line, then tell the stop."""
         settled: list[Arrival] = []
+        tries = dict.fromkeys(numbers, 0)
+        trouble = ""
         try:
-            tries = {number: 0 for number in numbers}
-            while self._waiting or self._arrivals:
-                if not await self._arrival():
-                    break
-                arrivals, self._arrivals = self._arrivals, {}
-                for row in await self._controller.ask("place", {"threads": list(arrivals)}):
-                    arrivals[row["thread"]].place = row
-                for arrival in arrivals.values():
+            while await self._next_arrivals():
+                arrivals = [a for a in self._arrivals.values() if a not in settled]
+                for row in await self._controller.ask("place", {"threads": [a.number for a in arrivals]}):
+                    self._arrivals[row["thread"]].place = row
+                for arrival in arrivals:
                     tries[arrival.number] += 1
-                    if await self._hop(kind, arrival, tries[arrival.number]):
-                        continue
-                    settled.append(arrival)
-            await self._tell(settled, numbers)
+                    if not await self._hop(arrival, tries[arrival.number]):
+                        settled.append(arrival)
         except NativeError as error:
-            await self._tell(settled, numbers, error.title)
+            trouble = error.title
+        await self._tell(settled, trouble)
 
-    async def _arrival(self) -> bool:
-        """Until a stepping thread stops; False when none does for a moment."""
-        if self._arrivals:
-            return True
+    async def _next_arrivals(self) -> bool:
+        """Until a stepping thread stops; False when all have, or when those that haven't wait for others."""
         self._came.clear()
+        fresh = [a for a in self._arrivals.values() if not a.place]
+        if fresh or not self._waiting:
+            return bool(fresh)
+        came = asyncio.ensure_future(self._came.wait())
+        wait = asyncio.ensure_future(self._controller.gathering.waiting.until_they_wait(list(self._waiting)))
         try:
-            await asyncio.wait_for(self._came.wait(), MOMENT)
-        except TimeoutError:
-            return False
-        return True
+            await asyncio.wait({came, wait}, return_when=asyncio.FIRST_COMPLETED)
+            if wait.done() and not came.done():
+                wait.result()
+                return False
+            return True
+        finally:
+            came.cancel()
+            await self._end_of(wait)
 
-    async def _hop(self, kind: StepKind, arrival: Arrival, tries: int) -> bool:
+    @staticmethod
+    async def _end_of(wait: asyncio.Future[None]) -> None:
+        """A look at the threads that has begun is finished: it may hold one of them stopped."""
+        if not wait.done():
+            wait.cancel()
+        await asyncio.wait({wait})
+
+    async def _hop(self, arrival: Arrival, tries: int) -> bool:
         """Send a thread on that stands in generated code; False when it has arrived somewhere."""
         controller = self._controller
-        place = arrival.place
-        shown, _ = await controller.placing.classify({arrival.number: arrival}, interrupting=False)
+        place, number = arrival.place, arrival.number
+        shown, _ = await controller.placing.classify({number: arrival}, interrupting=False)
         if shown:
             return False  # a breakpoint, a watchpoint or a fault on the way
-        arrival.cause = StopCause.STEP
-        if place.get("file") and place.get("at_top"):
-            if not self._same_statement(place):
-                return False
-            self._waiting.add(arrival.number)
-            await controller.release([arrival.number], VERBS[kind])
-            return True
-        if tries > TRIES:
+        arrival.cause, arrival.matters = StopCause.STEP, True
+        if place.get("kind") == "error" or tries > TRIES:
             return False
-        await self._drop_own()
+        if place.get("file") and place.get("at_top"):
+            if not self._is_same_statement(number, place):
+                return False
+            await self._send(number, VERBS[self._kind])
+            return True
+        await self._drop_own(number)
         # Wherever it stands: the next workunit call of this thread is a place to arrive at, too.
-        await self._own_breakpoints(await self._entry_addresses(), arrival.number)
-        in_entry = place.get("innermost", "").endswith(self._entry_name())
-        verb = "next" if in_entry else "finish" if place.get("file") else "continue"
-        self._waiting.add(arrival.number)
-        await controller.release([arrival.number], verb)
+        await self._arrive_at_next_call(number)
+        in_entry = place.get("stack") == 0
+        if place.get("file") and not in_entry:
+            self._inward.add(number)
+        await self._send(number, "next" if in_entry else "finish" if place.get("file") else "continue")
         return True
 
-    def _same_statement(self, place: dict[str, Any]) -> bool:
-        """Whether a thread only went from a built-in condition to the statement it belongs to."""
-        start, self._start = self._start, {}
-        same = all(start.get(key) == place.get(key) for key in ("thread", "line", "file", "depth"))
-        return "#pkdb" in start.get("source", "") and "#pkdb" not in place.get("source", "") and same
+    def _is_same_statement(self, number: int, place: dict[str, Any]) -> bool:
+        """Whether a thread only came from a built-in condition to its statement, or back into the line it left."""
+        start = self._starts.get(number, {})
+        if any(start.get(key) != place.get(key) for key in ("line", "file", "stack")):
+            return False
+        if number in self._inward:
+            self._inward.discard(number)
+            return self._kind is not StepKind.FINISH
+        from_condition = "#pkdb" in start.get("source", "") and "#pkdb" not in place.get("source", "")
+        self._starts[number] = place
+        return from_condition
 
-    def _entry_name(self) -> str:
-        return self._controller.kernel.entry if self._controller.kernel is not None else "?"
+    async def _send(self, number: int, verb: str) -> None:
+        self._arrivals.pop(number, None)
+        self._waiting.add(number)
+        await self._controller.release([number], verb)
 
-    async def _tell(self, settled: list[Arrival], numbers: list[int], trouble: str = "") -> None:
+    async def goes_on(self, number: int, place: dict[str, Any]) -> bool:
+        """A stepping thread was stopped for an instant: resume its step, if gdb has lost it by that."""
+        if number not in self._waiting or self._kind is StepKind.UNTIL:
+            return False
+        outward = int(place.get("stack", -1)) - int(self._starts.get(number, {}).get("stack", -1))
+        if place.get("stack", -1) < 0 or outward < 0:
+            await self._arrive_at_next_call(number)
+            return False
+        if self._kind is StepKind.FINISH:
+            outward += 1
+        if outward > 0:
+            self._inward.add(number)
+            self._controller.threads.goes_on(number)
+            await self._controller.ask("outward", {"thread": number, "levels": outward})
+        else:
+            await self._controller.release([number], VERBS[self._kind])
+        return True
+
+    async def _tell(self, settled: list[Arrival], trouble: str) -> None:
         controller = self._controller
-        await self._drop_own()
-        waiting = [n for n in numbers if n in self._waiting]
+        gathering = controller.gathering
+        late = sorted(self._waiting)
         self._waiting.clear()
-        for arrival in settled:
-            controller.threads.at(arrival)
-        hits = controller.placing.hits(settled)
-        if settled:
-            await controller.tell_stop(settled, hits)
-            return
-        threads = ", ".join(str(controller.threads.kernel_number(n)) for n in waiting)
-        text = trouble or f"thread {threads} waits for the others"
-        resting = [n for n in controller.threads.stopped if n in controller.threads.team]
-        focus = min((controller.threads.kernel_number(n) for n in resting), default=-1)
-        if focus < 0:
-            return  # nobody is left in the kernel: its end will be told
-        states = await controller.thread_states()
-        controller.listener(
-            KernelStopped(stop=NativeStop(cause=StopCause.STEP, thread=focus, text=text, threads=states))
-        )
-
-    async def _entered(self, arrival: Arrival) -> None:
-        controller = self._controller
-        await self._drop_own()
-        await controller._learn_threads()
-        rows = await controller.ask("place", {"threads": [arrival.number]})
-        arrival.place, arrival.cause = rows[0], StopCause.STEP
-        controller.threads.at(arrival)
-        await controller.tell_stop([arrival], {}, StopCause.STEP)
+        self._arrivals = {}
+        with contextlib.suppress(NativeError):  # gdb is gone; its end is told elsewhere
+            async with gathering.lock:
+                await self._drop_own()
+                self._late.update(late)
+                if settled:
+                    await gathering.tell_stop(settled)
+                else:
+                    await gathering.tell_waiting(late, trouble)
+        self._task = None
+        gathering.start()
 
     # --- breakpoints of ours ---
+
+    async def _arrive_at_next_call(self, number: int) -> None:
+        for address in await self._entry_addresses():
+            await self._own_breakpoint(address, number)
 
     async def _entry_addresses(self) -> list[int]:
         answer = await self._controller.ask("entry")
         addresses: list[int] = answer["addresses"]
         return addresses
 
-    async def _own_breakpoints(self, addresses: list[int], thread: int) -> None:
-        for address in addresses:
-            made = await self._controller.ask("insert", {"address": address, "thread": thread})
-            self._own.append(made["number"])
+    async def _own_breakpoint(self, address: int, number: int, condition: str = "") -> None:
+        argument = {"address": address, "thread": number, "condition": condition}
+        made = await self._controller.ask("insert", argument)
+        self._own.setdefault(number, []).append(made["number"])
 
-    async def _drop_own(self) -> None:
-        numbers, self._own = self._own, []
+    async def _drop_own(self, number: int | None = None) -> None:
+        """Those for one thread, or all."""
+        threads = list(self._own) if number is None else [number]
+        numbers = [own for thread in threads for own in self._own.pop(thread, [])]
         if numbers:
             await self._controller.ask("remove", {"numbers": numbers})

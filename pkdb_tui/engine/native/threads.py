@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,11 @@ class Arrival:
     cause: StopCause = StopCause.BREAKPOINT
     ids: tuple[int, ...] = ()
     text: str = ""
+    matters: bool | None = None  # None: not classified yet
+
+    @property
+    def faulty(self) -> bool:
+        return self.cause in (StopCause.SIGNAL, StopCause.BOUNDS)
 
     @property
     def rank(self) -> int:
@@ -43,6 +48,9 @@ class Threads:
         self.lwps: dict[int, int] = {}
         self.stopped: set[int] = set()
         self.team: dict[int, int] = {}
+        self.team_size = 0
+        self.dispatching = 0  # the thread that called the kernel, by the system's number
+        self._numbers: dict[int, int] = {}  # lwp -> kernel thread, where no runtime tells
         self._places: dict[int, Arrival] = {}
 
     # --- what gdb tells ---
@@ -52,6 +60,7 @@ class Threads:
         self.lwps = {int(number): int(lwp) for number, lwp, _ in listed}
         self.stopped = {int(number) for number, _, stopped in listed if stopped}
         by_lwp = {int(lwp): int(thread) for lwp, thread in team}
+        self.team_size = len(team)
         if by_lwp:
             self.team = {number: by_lwp[lwp] for number, lwp in self.lwps.items() if lwp in by_lwp}
 
@@ -60,7 +69,8 @@ class Threads:
         return set(self.lwps) - self.stopped
 
     def team_running(self) -> list[int]:
-        return [number for number in self.team if number not in self.stopped]
+        """Threads that a stop may wait for; where no runtime names the team, any that runs may belong to it."""
+        return [number for number in self.team or self.lwps if number not in self.stopped]
 
     def stops(self, number: int) -> None:
         self.stopped.add(number)
@@ -85,9 +95,22 @@ class Threads:
         self.team.pop(number, None)
         self._places.pop(number, None)
 
+    def place(self, number: int) -> Arrival | None:
+        """Where a thread rests, if it does."""
+        return self._places.get(number) if number in self.stopped else None
+
     def at(self, arrival: Arrival) -> None:
         """A thread rests at a known place."""
         self._places[arrival.number] = arrival
+
+    def incomplete(self, numbers: Iterable[int]) -> bool:
+        """Whether not all of the team is known yet, or one of these threads isn't."""
+        return len(self.team) < max(self.team_size, 1) or any(not self.lwps.get(number) for number in numbers)
+
+    def in_kernel(self, number: int) -> bool:
+        """Whether a thread belongs to the team, or rests at a kernel line."""
+        arrival = self._places.get(number)
+        return number in self.team or (arrival is not None and bool(arrival.place.get("file")))
 
     def forget_team(self) -> None:
         self.team = {}
@@ -96,13 +119,21 @@ class Threads:
     # --- names ---
 
     def kernel_number(self, number: int) -> int:
-        """The kernel thread of a gdb thread; without a team they are counted by age among those seen in the kernel."""
+        """The kernel thread of a gdb thread; without a team those seen in kernels get numbers and keep them."""
         if number in self.team:
             return self.team[number]
         if self.team:
             return -1
-        ordered = sorted(self._places, key=lambda n: self.lwps.get(n, 0))
-        return ordered.index(number) if number in ordered else -1
+        self._number_new_ones()
+        return self._numbers.get(self.lwps.get(number, 0), -1)
+
+    def _number_new_ones(self) -> None:
+        """The thread that called the kernel is 0, as OpenMP has it; others in the order of their age."""
+        seen = (self.lwps.get(n, 0) for n, arrival in self._places.items() if arrival.place.get("file"))
+        for lwp in sorted(seen):
+            if lwp and lwp not in self._numbers:
+                taken = len([other for other in self._numbers if other != self.dispatching])
+                self._numbers[lwp] = 0 if lwp == self.dispatching else taken + (1 if self.dispatching else 0)
 
     def knows(self, thread: int) -> bool:
         return any(self.kernel_number(number) == thread for number in self._candidates())

@@ -1,0 +1,223 @@
+"""Gathering: one stop out of many threads', every arrival told exactly once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pkdb_tui.engine.errors import NativeError
+from pkdb_tui.engine.native.base import KernelStopped, NativeStop, StopCause, ThreadsChanged
+from pkdb_tui.engine.native.threads import Arrival
+from pkdb_tui.engine.native.waiting import Waiting
+
+if TYPE_CHECKING:
+    from pkdb_tui.engine.native.gdb import GdbController
+
+QUIET = 0.05  # seconds without a further thread after which a stop is shown
+SLEEPING = 0.004  # between two looks at whether the remaining threads wait
+PAUSING = 1.0  # seconds that a thread may take to stop when all are asked to
+
+
+class Gathering:
+    """Arrivals stay pending, and their threads stopped, until they have been told.
+
+    `lock` is held while arrivals are told and while threads are let go, so that neither sees half of the other.
+    """
+
+    def __init__(self, controller: GdbController) -> None:
+        self._controller = controller
+        self.lock = asyncio.Lock()
+        self.waiting = Waiting(controller)
+        self.pending: dict[int, Arrival] = {}
+        self.shown = False  # a stop has been told; later arrivals are changes of it
+        self._came = asyncio.Event()
+        self._collector: asyncio.Task[None] | None = None
+        self._apart: asyncio.Task[None] | None = None
+        self._interrupting = False
+
+    # --- from the controller ---
+
+    def arrived(self, arrival: Arrival) -> None:
+        self.pending[arrival.number] = arrival
+        self._came.set()
+        self.start()
+
+    def start(self) -> None:
+        """Tell what is pending, soon."""
+        if (self.pending or self._interrupting) and (self._collector is None or self._collector.done()):
+            self._collector = asyncio.get_running_loop().create_task(self._collect())
+
+    def cancel(self) -> None:
+        """Tell nothing more; what is pending stays stopped."""
+        for task in (self._collector, self._apart):
+            if task is not None and task is not asyncio.current_task():
+                task.cancel()
+        self._collector = self._apart = None
+
+    def reset(self) -> None:
+        self.cancel()
+        self.pending = {}
+        self.shown = False
+        self._interrupting = False
+
+    def at_rest(self) -> list[int]:
+        """Stopped threads whose stop has been told."""
+        return [number for number in self._controller.threads.stopped if number not in self.pending]
+
+    async def go_on(self, threads: Sequence[int] | None) -> None:
+        """Let threads go on, all or these. Those that stopped untold make the next stop instead."""
+        controller = self._controller
+        async with self.lock:
+            self.shown = False
+            if threads is None:
+                wanted = self.at_rest()
+            else:
+                wanted = [controller.threads.gdb_number(thread) for thread in threads]
+            await controller.release(wanted)
+        self.start()
+        if threads is not None:
+            self.watch_apart(wanted)
+
+    def watch_apart(self, numbers: Sequence[int]) -> None:
+        """Threads let go alone may come to wait for those that stay: then nothing else would ever be told."""
+        if self._apart is not None:
+            self._apart.cancel()
+        self._apart = asyncio.get_running_loop().create_task(self._wait_apart(list(numbers)))
+
+    async def _wait_apart(self, numbers: list[int]) -> None:
+        try:
+            await self.waiting.until_they_wait(numbers)
+            async with self.lock:
+                if not self.shown and not self.pending and not self._controller.stepper.active:
+                    await self.tell_waiting(numbers)
+        except NativeError:
+            return  # gdb is gone; its end is told elsewhere
+
+    async def interrupt(self) -> None:
+        async with self.lock:
+            self.shown = False
+            self._interrupting = True
+            await self._controller.learn_threads()
+            await self._controller.mi.command("-exec-interrupt --all")
+        self.start()
+
+    # --- collecting ---
+
+    async def _collect(self) -> None:
+        """Wait until the team has come to rest, then tell it as one stop, or as a change of the one shown."""
+        try:
+            while self.pending or self._interrupting:
+                await self._rest()
+                async with self.lock:
+                    if self._controller.stepper.active:
+                        return  # its stop comes first
+                    await self._tell()
+        except NativeError:
+            return  # gdb is gone; its end is told elsewhere
+
+    async def _rest(self) -> None:
+        """Until every team thread stopped or waits, or nothing more has come for a moment."""
+        loop = asyncio.get_running_loop()
+        threads = self._controller.threads
+        last, seen = loop.time(), len(self.pending)
+        while loop.time() - last < (PAUSING if self._interrupting else QUIET):
+            if threads.incomplete(self.pending):
+                await self._controller.learn_threads()
+            running = list(threads.running) if self._interrupting else threads.team_running()
+            if not running or (not self._interrupting and self.waiting.asleep(running)):
+                return
+            self._came.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._came.wait(), SLEEPING)
+            if len(self.pending) > seen:
+                last, seen = loop.time(), len(self.pending)
+
+    async def _tell(self) -> None:
+        """Classify what is pending, let go what nobody asked for, and tell the rest."""
+        controller = self._controller
+        arrivals = dict(self.pending)
+        interrupting = self._interrupting
+        await self._find_places(arrivals, interrupting)
+        shown, passed = await controller.placing.classify(arrivals, interrupting=interrupting)
+        self._interrupting = False
+        if passed:
+            self._forget(passed)
+            await controller.release([arrival.number for arrival in passed])
+        if not shown and not interrupting:
+            return
+        if self.shown and not any(arrival.faulty for arrival in shown):
+            self.rest(shown)
+            hits = controller.placing.hits(shown)
+            controller.listener(ThreadsChanged(threads=controller.threads_now(), hits=hits))
+            await controller.placing.retire(hits)
+            return
+        await self.tell_stop(shown)
+
+    async def _find_places(self, arrivals: Mapping[int, Arrival], interrupting: bool) -> None:
+        controller = self._controller
+        unknown = [number for number, arrival in arrivals.items() if not arrival.place]
+        rows = await controller.ask("place", {"threads": unknown}) if unknown else []
+        for row in rows:
+            arrivals[row["thread"]].place = row
+        lost = [n for n in unknown if interrupting and not arrivals[n].place.get("file")]
+        if lost:
+            await controller.ask("unwindable", {"threads": lost})
+            for row in await controller.ask("place", {"threads": lost}):
+                arrivals[row["thread"]].place = row
+
+    def _forget(self, arrivals: Sequence[Arrival]) -> None:
+        for arrival in arrivals:
+            if self.pending.get(arrival.number) is arrival:
+                del self.pending[arrival.number]
+
+    def rest(self, shown: Sequence[Arrival]) -> None:
+        """These have been told, or are about to be: they rest at their places."""
+        self._forget(shown)
+        for arrival in shown:
+            self._controller.threads.at(arrival)
+
+    # --- telling ---
+
+    async def tell_stop(self, shown: Sequence[Arrival]) -> None:
+        """Send one KernelStopped; the focus is the worst thread, else the one with the lowest number."""
+        controller = self._controller
+        for arrival in shown:
+            controller.threads.at(arrival)
+        first = min(shown, key=lambda a: (a.rank, controller.threads.kernel_number(a.number)), default=None)
+        if first is not None:
+            await controller.prefetch(first)
+        await controller.stepper.revive()
+        hits = controller.placing.hits(shown)
+        await controller.placing.retire(hits)
+        self.rest(shown)
+        self.shown = True
+        controller.listener(KernelStopped(stop=self._stop(shown, first, hits)))
+
+    def _stop(self, shown: Sequence[Arrival], first: Arrival | None, hits: Mapping[int, int]) -> NativeStop:
+        controller = self._controller
+        cause = first.cause if first is not None else StopCause.PAUSE
+        ids = tuple(sorted({number for arrival in shown for number in arrival.ids}))
+        return NativeStop(
+            cause=cause,
+            thread=controller.threads.kernel_number(first.number) if first is not None else 0,
+            breakpoints=ids if cause in (StopCause.BREAKPOINT, StopCause.WATCHPOINT) else (),
+            hits=hits,
+            text=first.text if first is not None else "",
+            threads=controller.threads_now(),
+        )
+
+    async def tell_waiting(self, numbers: Sequence[int], trouble: str = "") -> None:
+        """Say that threads wait for those that are stopped; nothing when nobody is left in the kernel."""
+        controller = self._controller
+        threads = controller.threads
+        resting = sorted(threads.kernel_number(n) for n in self.at_rest() if threads.in_kernel(n))
+        if not resting:
+            return
+        names = ", ".join(str(threads.kernel_number(n)) for n in numbers)
+        text = f"thread {names} waits for the others" if len(numbers) == 1 else f"threads {names} wait for the others"
+        self.shown = True
+        states = controller.threads_now()
+        stop = NativeStop(cause=StopCause.STEP, thread=resting[0], text=trouble or text, threads=states)
+        controller.listener(KernelStopped(stop=stop))

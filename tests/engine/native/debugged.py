@@ -53,6 +53,7 @@ class Debugged:
         self.hits: Counter[int] = Counter()
         self.events: asyncio.Queue[ControllerEvent | dict[str, Any]] = asyncio.Queue()
         self.changes: list[ThreadsChanged] = []
+        self._change = asyncio.Event()
         self._reader: asyncio.Task[None] | None = None
         self.process: asyncio.subprocess.Process
 
@@ -107,6 +108,7 @@ class Debugged:
             case ThreadsChanged(hits=hits):
                 self.hits.update(hits)
                 self.changes.append(event)
+                self._change.set()
                 return
         self.events.put_nowait(event)
 
@@ -148,6 +150,12 @@ class Debugged:
             event = await asyncio.wait_for(self.events.get(), PATIENCE)
             if isinstance(event, ControllerLost | ProcessEnded):
                 return event
+
+    async def changed(self) -> ThreadsChanged:
+        """The next change of threads after a stop."""
+        self._change.clear()
+        await asyncio.wait_for(self._change.wait(), PATIENCE)
+        return self.changes[-1]
 
     async def run_out(self) -> tuple[int, dict[str, Any]]:
         """Continue from stop to stop until the end: (how many stops, what the program computed)."""

@@ -100,7 +100,21 @@ class Terminal:
         shell = ["/bin/sh", "-c", '"$@"; echo "$?" >"$0"', str(self._end)]
         size = ["-x", str(columns), "-y", str(rows)]
         subprocess.run(
-            ["tmux", "-L", socket, "-f", configuration, "new-session", "-d", *size, "-c", folder, "--", *shell, *command],
+            [
+                "tmux",
+                "-L",
+                socket,
+                "-f",
+                configuration,
+                "new-session",
+                "-d",
+                *size,
+                "-c",
+                folder,
+                "--",
+                *shell,
+                *command,
+            ],
             env=dict(environment),
             check=True,
             timeout=LIMIT,
@@ -133,6 +147,24 @@ class Terminal:
     def type(self, text: str) -> None:
         """Types text letter by letter, as it is."""
         self._tmux("send-keys", "-l", "--", text)
+
+    def leave(self) -> None:
+        """Presses Escape in another pane than the source, and waits until the focus is seen to have moved.
+
+        A key that follows at once would be taken for an Alt key.
+        """
+        before = self._tmux("capture-pane", "-p", "-e")
+        self.press("Escape")
+        assert until(lambda: self._tmux("capture-pane", "-p", "-e") != before, LIMIT), f"No pane was left:\n{self.text}"
+
+    def wait_for_cursor(self, pattern: str, limit: float = LIMIT) -> None:
+        """Waits until the cursor stands in a line that matches: what is typed now lands there."""
+
+        def there() -> bool:
+            row = int(self._tmux("display-message", "-p", "#{cursor_y}"))
+            return row < len(lines := self.lines) and bool(re.search(pattern, lines[row]))
+
+        assert until(there, limit), f"The cursor is not at {pattern!r}:\n{self.text}"
 
     def resize(self, columns: int, rows: int) -> None:
         self._tmux("resize-window", "-x", str(columns), "-y", str(rows))

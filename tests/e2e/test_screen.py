@@ -21,8 +21,9 @@ def stop_in_kernel(screen: Terminal, line: int = SUM_LINE) -> str:
 
 
 def enter(screen: Terminal, command: str) -> None:
-    """Types a command at the console."""
-    screen.press("Escape", ":")
+    """Types a command at the console, coming from the source or the threads."""
+    screen.press(":")
+    screen.wait_for_cursor("^ pkdb>")
     screen.type(command)
     screen.press("Enter")
 
@@ -49,13 +50,16 @@ def test_kernel(start: Start, columns: int, rows: int) -> None:
     screen.wait_for(rf"\n +{SUM_LINE} ●▶     acc \+= row \* width")
     enter(screen, "print a[j, 0:2]")
     screen.wait_for(r"array\(\[0\., 1\.\]\)")
-    screen.press("Escape", "t")
-    print(screen.wait_for("─ threads"))
+    screen.leave()
+    screen.press("t")
+    screen.wait_for(r"\[0\]● 8   1 ● 8")
     screen.press("Right", "Enter")
     screen.wait_for("thread 1 of 2 · j = 4")
     enter(screen, "print a[j, 0:2]")
     screen.wait_for(r"array\(\[16\., 17\.\]\)")
-    screen.press("Escape", "4")
-    print(screen.wait_for(r"row"))
-    screen.press("Escape", "f")
-    print(screen.wait_for("zzz",2))
+    screen.leave()
+    screen.press("4")
+    screen.wait_for(r"row +float +64\.0")
+    screen.leave()
+    screen.press("f")
+    screen.wait_for("returns 2240")

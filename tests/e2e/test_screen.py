@@ -7,25 +7,7 @@ from programs import KERNEL, SUM_LINE
 from terminal import Start, Terminal
 
 pytestmark = pytest.mark.e2e
-AT_START = r"▪ python · <module> · start"
 SIZES = pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 40), (200, 60)])
-
-
-def stop_in_kernel(screen: Terminal, line: int = SUM_LINE) -> str:
-    """Sets a breakpoint at a kernel line with the cursor and goes on to it."""
-    screen.wait_for(AT_START)
-    screen.press(*["Down"] * (line - 1), "b")
-    screen.wait_for(rf"{line} ○")
-    screen.press("c")
-    return screen.wait_for(r"▪ kernel scaled_sum .*breakpoint 1")
-
-
-def enter(screen: Terminal, command: str) -> None:
-    """Types a command at the console, coming from the source or the threads."""
-    screen.press(":")
-    screen.wait_for_cursor("^ pkdb>")
-    screen.type(command)
-    screen.press("Enter")
 
 
 @SIZES

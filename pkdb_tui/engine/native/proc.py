@@ -69,7 +69,7 @@ def attach_remedy(pid: int, said: str) -> tuple[str, str]:
             f"The program is traced by process {other} already, so kernel lines can't stop.",
             "End that debugger or tracer, then go on.",
         )
-    if "ptrace" in said or "not permitted" in said.lower():
+    if any(words in said.lower() for words in ("ptrace", "not permitted", "permission denied")):
         scope = ptrace_scope()
         if scope >= 2:
             return (

@@ -9,7 +9,7 @@ import pytest
 from debugged import Debugged
 from kernel_programs import BODY, Compile, KernelProgram
 from pkdb_tui.engine.api import ThreadState
-from pkdb_tui.engine.native.base import ProcessEnded, StopCause
+from pkdb_tui.engine.native.base import ProcessEnded, StepKind, StopCause
 
 
 @pytest.fixture(scope="module")
@@ -134,3 +134,68 @@ async def test_signals_of_the_program_pass(null: KernelProgram) -> None:
             run.process.send_signal(number)
         await run.begin()
         assert (await run.end())["total"] == 0 + 1 + 2 + 3
+
+
+async def test_a_step_onto_a_fault_reports_it(null: KernelProgram) -> None:
+    async with Debugged(null, threads=1, count=8) as run:
+        await run.begin(run.at("value: float", condition="i == 5"))
+        await run.stop()
+        await run.step(StepKind.NEXT, 0)
+        stop = await run.step(StepKind.NEXT, 0)
+        assert (stop.cause, stop.text) == (StopCause.SIGNAL, "SIGSEGV at 0x10")
+        assert await run.place_of(0) == ("work", null.line("acc +="))
+
+
+async def test_a_step_onto_a_bad_index_reports_it(beyond: KernelProgram) -> None:
+    async with Debugged(beyond, threads=1, count=4, data=[0.0] * 4) as run:
+        await run.begin(run.at("a[i + 1]", condition="i == 3"))
+        await run.stop()
+        stop = await run.step(StepKind.NEXT, 0)
+        assert (stop.cause, stop.text) == (StopCause.BOUNDS, "a index 4 in dimension 0, extent 4")
+        assert await run.place_of(0) == ("work", beyond.line("a[i + 1]"))
+
+
+async def test_a_fault_on_the_way_to_the_end_of_the_launch_stops(null: KernelProgram) -> None:
+    async with Debugged(null, threads=1, count=8) as run:
+        await run.begin(run.at("value: float"))
+        await run.stop()
+        stop = await run.step(StepKind.FINISH, 0)
+        assert (stop.cause, stop.text) == (StopCause.SIGNAL, "SIGSEGV at 0x10")
+        assert (await run.values(0))["i"].value == 5
+
+
+async def test_a_fault_inside_a_library_is_blamed_on_the_python_line(compiled: Compile) -> None:
+    program = compiled(
+        f"""
+def work(i, acc, a):               ## {BODY}
+    value: float = i               ## double value = i;
+    pk.wipe(i)                     ## if (i == 2) std::memset((void*)(intptr_t)16, 1, 64 + (long)a.extent[0]);
+    acc += value                   ## acc += value;
+                                   ## }}
+"""
+    )
+    async with Debugged(program, threads=2, count=4) as run:
+        await run.begin()
+        stop = await run.stop()
+        assert stop.cause is StopCause.SIGNAL
+        assert stop.text.startswith("SIGSEGV at 0x")
+        assert await run.place_of(stop.thread) == ("work", program.line("pk.wipe"))
+        assert (await run.values(stop.thread))["i"].value == 2
+
+
+async def test_faults_of_two_threads_at_once_are_both_kept(compiled: Compile) -> None:
+    program = compiled(
+        f"""
+def work(i, acc, a):               ## {BODY}
+    value: float = i               ## double value = i;
+    a[i] = pk.at(0)                ## *(volatile double*)(intptr_t)(16 + i * 16) = value;
+                                   ## }}
+"""
+    )
+    async with Debugged(program, threads=2, count=2) as run:
+        await run.begin()
+        stop = await run.stop()
+        assert stop.cause is StopCause.SIGNAL
+        while {t.state for t in await run.controller.thread_states()} != {ThreadState.FAULT}:
+            await run.changed()
+        assert [(await run.values(t))["i"].value for t in (0, 1)] == [0, 1]

@@ -254,3 +254,36 @@ async def test_the_exit_status_is_told(branch: KernelProgram, status: int) -> No
         await run.attach()
         await run._ask({"exit": status})
         assert await run.lost() == ProcessEnded(status=status)
+
+
+REFUSED = """
+import asyncio, os, sys
+import pygdbmi.gdbmiparser
+from pkdb_tui.engine.errors import NativeUnavailable
+from pkdb_tui.engine.native.gdb import GdbController
+
+async def main():
+    os.setuid(65534)
+    try:
+        await GdbController(lambda event: None).attach(int(sys.argv[1]))
+    except NativeUnavailable as error:
+        print(error.title)
+        print(error.hint)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can start somebody else's program")
+def test_an_attach_that_the_system_refuses_names_the_remedy() -> None:
+    program = subprocess.Popen(["sleep", "60"])
+    try:
+        command = [sys.executable, "-c", REFUSED, str(program.pid)]
+        answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout
+        title, hint = answer.splitlines()
+        assert title == "This system forbids attaching a debugger to the program."
+        assert "--cap-add=SYS_PTRACE" in hint
+        assert program.poll() is None
+    finally:
+        program.kill()
+        program.wait()

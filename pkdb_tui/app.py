@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from collections.abc import Iterable, Sequence
@@ -32,6 +33,23 @@ from pkdb_tui.panes.status import KeyLine, StatusLine
 from pkdb_tui.workspace import Workspace
 
 
+# What Textual's own style sheets ask of a theme in the terminal's colours.
+ANSI_VARIABLES = {
+    "ansi-background": "ansi_default",
+    "ansi-foreground": "ansi_default",
+    "border-blurred": "ansi_bright_black",
+    "block-cursor-foreground": "ansi_black",
+    "block-cursor-background": "ansi_white",
+    "input-cursor-background": "ansi_white",
+    "input-cursor-foreground": "ansi_black",
+    "input-cursor-text-style": "none",
+    "input-selection-background": "ansi_blue",
+    "input-selection-foreground": "ansi_white",
+    "screen-selection-background": "ansi_blue",
+    "screen-selection-foreground": "ansi_white",
+}
+
+
 class PkdbApp(App[int]):
     """One session on the screen; its return value is the exit status."""
 
@@ -58,6 +76,7 @@ class PkdbApp(App[int]):
                 surface=colors["surface"], panel=colors["rule"], foreground=colors["foreground"],
                 warning=colors["changed"], error=colors["fault"], accent=colors["here"], dark=chosen.dark,
                 ansi=chosen.ansi,
+                variables=ANSI_VARIABLES if chosen.ansi else {},
             )
         )  # fmt: skip
         self.theme = f"pkdb-{chosen.name}"
@@ -71,6 +90,7 @@ class PkdbApp(App[int]):
         self._commands = list(commands)
         self._remember = remember
         self._search = ""
+        self.commands_done = asyncio.Event()  # what was given beforehand has been carried out
 
     def compose(self) -> ComposeResult:
         yield self.status
@@ -109,6 +129,8 @@ class PkdbApp(App[int]):
             await self.bridge.session.settled()
             self.workspace.console.echo(line)
             await self.carry_out(line)
+        await self.bridge.session.settled()
+        self.commands_done.set()
 
     def _hang_up(self, number: int, frame: object) -> None:
         """The terminal is gone, or this process is told to go: keep what is to be kept, end everything, leave."""
@@ -286,7 +308,10 @@ class PkdbApp(App[int]):
 
     @work(group="glue")
     async def action_toggle_glue(self) -> None:
-        await self.bridge.session.show_glue(not self.bridge.session.glue)
+        try:
+            await self.bridge.session.show_glue(not self.bridge.session.glue)
+        except PkdbError as error:
+            self.report(error)
 
     @work(group="ask")
     async def action_search(self) -> None:

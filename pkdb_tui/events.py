@@ -15,6 +15,7 @@ from pkdb_tui.engine.api import (
     PhaseChanged,
     ProgramOutput,
     Progress,
+    Reason,
     Severity,
     SnapshotChanged,
     Stopped,
@@ -95,7 +96,7 @@ class EventShower:
             return  # a late answer about a stop that is over
         self._generation = snapshot.generation
         app, workspace = self._app, self._app.workspace
-        if new:
+        if new and snapshot.reason is not Reason.START:
             app.key_line.clear()
         app.status.show_stop(snapshot)
         workspace.source.show_stop(snapshot)

@@ -14,6 +14,7 @@ BLOCK_LINES = 2000
 LIMIT = 1_000_000  # lines kept
 LONGEST = 4000  # characters drawn of one line
 _CONTROL = re.compile(r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]|\x1b[=>]|[\x00-\x06\x0e-\x1a\x1c-\x1f\x7f]")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _CURSOR = re.compile(r"\x1b\[([0-9;?]*)([A-Za-ln-z])")
 
 
@@ -70,7 +71,7 @@ class LineStore:
 
 def overwrite(text: str) -> str:
     """What a line looks like after carriage returns, backspaces and erasing, colours kept where they stand."""
-    if not any(mark in text for mark in "\r\b") and "\x1b[" not in text:
+    if "\r" not in text and "\b" not in text and not _CURSOR.search(text):
         return text
     cells: list[str] = []
     column = 0
@@ -83,7 +84,7 @@ def overwrite(text: str) -> str:
         elif ch == "\b":
             column = max(0, column - 1)
         elif ch == "\x1b":
-            found = re.compile(r"\x1b\[[0-9;]*m").match(text, position)
+            found = _COLOUR.match(text, position)
             if found:
                 colour = found[0]
                 position = found.end()
@@ -123,10 +124,10 @@ def _move(arguments: str, letter: str, column: int, cells: list[str]) -> int:
 
 def styled(line: bytes, base: Style) -> Row:
     """A line as styled text, with the program's own colours."""
-    text = line.decode("utf-8", "replace")[:LONGEST].removesuffix("\r").expandtabs(8)
+    text = _CONTROL.sub("", line.decode("utf-8", "replace")[:LONGEST].removesuffix("\r").expandtabs(8))
     if "\x1b" not in text and "\r" not in text and "\b" not in text:
-        return [(_CONTROL.sub("", text), base)]
-    decoded = AnsiDecoder().decode_line(_CONTROL.sub("", overwrite(text)))
+        return [(text, base)]
+    decoded = AnsiDecoder().decode_line(overwrite(text))
     plain = decoded.plain
     row: Row = []
     position = 0

@@ -1,0 +1,80 @@
+"""The console: wrapping, history, several lines, completion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from host import PALETTE, lines, sent, shown
+from pkdb_tui.bridge import Bridge
+from pkdb_tui.panes.console import ConsolePane, Entered, History
+
+
+async def names(text: str) -> list[str]:
+    return [name for name in ("row_sum", "row_max", "rows") if name.startswith(text)]
+
+
+def console(history: Path | None = None) -> ConsolePane:
+    return ConsolePane(PALETTE, names, Bridge.incomplete, history)
+
+
+async def test_long_answers_wrap_at_blanks_and_lose_nothing() -> None:
+    pane = console()
+    async with shown(pane, 30, 8) as pilot:
+        await pilot.pause()
+        pane.say("breakpoint 1 at p01_yax.py:13 in kernel yax: pending")
+        text = [line.strip() for line in lines(pane.lines) if line.strip()]
+        assert " ".join(text) == "breakpoint 1 at p01_yax.py:13 in kernel yax: pending"
+        assert len(text) > 1
+
+
+async def test_enter_sends_the_line_and_up_brings_it_back() -> None:
+    pane = console()
+    async with shown(pane, 60, 8) as pilot:
+        pane.input.focus()
+        await pilot.press(*"next", "enter", *"step", "enter", "up", "up")
+        await pilot.pause()
+        assert [m.text for m in sent(pilot, Entered)] == ["next", "step"]  # type: ignore[attr-defined]
+        assert pane.input.value == "next"
+        await pilot.press("down", "down")
+        assert pane.input.value == ""
+
+
+async def test_an_unfinished_statement_is_continued() -> None:
+    pane = console()
+    async with shown(pane, 60, 8) as pilot:
+        pane.input.focus()
+        for line in ("for i in range(2):", "    print(i)", ""):
+            pane.input.replace_text(line)
+            await pilot.press("enter")
+        await pilot.pause()
+        assert [m.text for m in sent(pilot, Entered)] == ["for i in range(2):\n    print(i)"]  # type: ignore[attr-defined]
+
+
+async def test_tab_completes_as_far_as_all_agree() -> None:
+    pane = console()
+    async with shown(pane, 60, 8) as pilot:
+        pane.input.focus()
+        pane.input.replace_text("ro")
+        await pilot.press("tab")
+        assert pane.input.value == "row"
+        assert "row_sum  row_max  rows" in " ".join(lines(pane.lines))
+        pane.input.replace_text("row_s")
+        await pilot.press("tab")
+        assert pane.input.value == "row_sum"
+
+
+def test_the_history_is_kept_and_searched(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "history"
+    history = History(path)
+    history.add("break 13 if j == 3")
+    history.add("for i in x:\n    print(i)")
+    history.save()
+    again = History(path)
+    assert again.entries == ["break 13 if j == 3", "for i in x:\n    print(i)"]
+    assert again.search("j ==") == "break 13 if j == 3"
+
+
+def test_a_history_that_cant_be_read_begins_anew(tmp_path: Path) -> None:
+    path = tmp_path / "history"
+    path.write_bytes(b"\xff\xfe\x00")
+    assert History(path).entries == []

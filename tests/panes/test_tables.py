@@ -1,0 +1,90 @@
+"""Breakpoints, launches, status and key line."""
+
+from __future__ import annotations
+
+from host import PALETTE, lines, sent, shown
+from pkdb_tui.engine.api import BreakpointState, ExitCause, LaunchRecord, Phase, Progress
+from pkdb_tui.panes.base import RunCommand
+from pkdb_tui.panes.breakpoints import BreakpointsPane, Jump
+from pkdb_tui.panes.launches import LaunchesPane
+from pkdb_tui.panes.status import KeyLine, StatusLine
+from values import FILE, breakpoint_at, kernel_stop
+
+
+async def test_breakpoints_say_state_place_hits_and_why_not() -> None:
+    pane = BreakpointsPane(PALETTE)
+    async with shown(pane, 130, 4) as pilot:
+        pane.show(
+            (
+                breakpoint_at(1, 13, BreakpointState.BOUND, hits=2, condition="j == 10"),
+                breakpoint_at(
+                    2, 14, BreakpointState.UNBOUND, reason="line 14 is not a kernel line; the next one is 17"
+                ),
+            )
+        )
+        first, second = lines(pane)[:2]
+        assert first.split() == ["1", "●", "bound", "yax.py:13", "yax", "hit", "2", "if", "j", "==", "10"]
+        assert second.endswith("line 14 is not a kernel line; the next one is 17")
+        await pilot.press("space", "down", "d", "enter")
+        await pilot.pause()
+        assert [m.text for m in sent(pilot, RunCommand)] == ["disable 1", "delete 2"]  # type: ignore[attr-defined]
+        (jump,) = sent(pilot, Jump)
+        assert (jump.file, jump.line) == (FILE, 14)  # type: ignore[attr-defined]
+
+
+async def test_launches_count_and_warn() -> None:
+    pane = LaunchesPane(PALETTE)
+    launch = LaunchRecord(
+        kernel="damp", file=FILE, line=25, pattern="parallel_for", policy="RangePolicy(OpenMP, 0, 120)", space="OpenMP",
+        build="release", count=12_345, last_seconds=0.00041, total_seconds=1.25, warnings=("argument v has a stride",),
+    )  # fmt: skip
+    async with shown(pane, 130, 4):
+        pane.show((launch,))
+        first, second = lines(pane)[:2]
+        assert "12,345×" in first
+        assert "last   0.41 ms" in first
+        assert second.strip() == "argument v has a stride"
+
+
+async def test_the_top_line_says_what_where_why_and_the_focus() -> None:
+    line = StatusLine(PALETTE, now=lambda: 0.0)
+    line.program = "yax.py"
+    async with shown(line, 110, 1):
+        line.show_phase(Phase.STOPPED_KERNEL)
+        line.show_stop(kernel_stop())
+        text = lines(line)[0]
+        assert text.startswith(" yax.py ▪ kernel yax · OpenMP · launch 1 · breakpoint 2")
+        assert text.endswith("thread 3 of 8 · j = 96   00:00.00")
+
+
+async def test_a_narrow_top_line_keeps_the_reason() -> None:
+    line = StatusLine(PALETTE, now=lambda: 0.0)
+    line.program = "yax.py"
+    async with shown(line, 76, 1):
+        line.show_phase(Phase.STOPPED_KERNEL)
+        line.show_stop(kernel_stop())
+        assert "kernel yax · breakpoint 2" in lines(line)[0]
+
+
+async def test_progress_and_the_end_are_shown_with_their_cause() -> None:
+    clock = [0.0]
+    line = StatusLine(PALETTE, now=lambda: clock[0])
+    line.program = "yax.py"
+    async with shown(line, 90, 1):
+        line.show_progress(Progress(task="compiling yax"))
+        clock[0] = 2.5
+        assert "compiling yax, 2.5 s" in lines(line)[0]
+        line.show_progress(Progress(task="compiling yax", done=True))
+        line.show_phase(Phase.EXITED)
+        line.show_exit(ExitCause(signal="SIGSEGV"))
+        assert "exited: signal SIGSEGV" in lines(line)[0]
+
+
+async def test_the_key_line_gives_way_to_a_message() -> None:
+    line = KeyLine(PALETTE, lambda: [("n", "next"), ("s", "step")])
+    async with shown(line, 40, 1):
+        assert lines(line)[0] == " n next  s step"
+        line.say("There is no line 900.", fault=True)
+        assert lines(line)[0] == " There is no line 900."
+        line.clear()
+        assert lines(line)[0] == " n next  s step"

@@ -1,0 +1,53 @@
+"""What importing a part really brings in, seen from fresh interpreters."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def modules_after(code: str) -> set[str]:
+    """Names in sys.modules after running the code, those of the bare interpreter aside."""
+    program = (
+        f"import sys, json; before = set(sys.modules)\n{code}\nprint(json.dumps(sorted(set(sys.modules) - before)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def roots(names: set[str]) -> set[str]:
+    return {name.partition(".")[0] for name in names}
+
+
+def test_the_engine_brings_no_screen() -> None:
+    found = roots(modules_after("import pkdb_tui.engine.session, pkdb_tui.plain, pkdb_tui.commands.language"))
+    assert not found & {"textual", "rich", "pygments"}
+
+
+def test_the_command_line_is_light() -> None:
+    found = modules_after("import pkdb_tui.cli")
+    assert not roots(found) & {"textual", "rich", "numpy", "msgspec", "asyncio"}
+    assert len(found) < 60
+
+
+def test_the_debuggees_half_is_the_standard_library_alone() -> None:
+    found = modules_after("import pkdb_tui.engine.debuggee.bootstrap")
+    foreign = {name for name in roots(found) if name not in sys.stdlib_module_names and name != "pkdb_tui"}
+    assert not {name for name in foreign if not name.startswith("_sysconfigdata")}
+    assert all(
+        name in ("pkdb_tui", "pkdb_tui.engine") or name.startswith("pkdb_tui.engine.debuggee")
+        for name in found
+        if name.startswith("pkdb_tui")
+    )
+    assert "asyncio" not in found
+
+
+def test_panes_bring_no_engine_that_acts() -> None:
+    found = modules_after(
+        "import pkdb_tui.panes.source, pkdb_tui.panes.threads, pkdb_tui.panes.watches, pkdb_tui.panes.console"
+    )
+    assert not any(name.startswith(("pkdb_tui.engine.session", "pkdb_tui.engine.native")) for name in found)

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 import logging
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -323,7 +322,7 @@ class GdbController(Controller):
         return await self.mi.console(command)
 
     async def location_text(self, binary: str, file: str, line: int) -> Mapping[str, Any]:
-        found: dict[str, Any] = await self.ask("where", {"source": os.path.realpath(file), "line": line})
+        found: dict[str, Any] = await self.ask("where", {"source": file, "line": line})
         return found
 
 

@@ -4,8 +4,12 @@ import itertools
 import math
 import re
 import struct
+from collections.abc import Callable
+from typing import Any
 
 import gdb
+
+Reader = Callable[[Any, Any], dict[str, Any]]
 
 DTYPES = {
     "double": "<f8", "float": "<f4", "bool": "|b1", "signed char": "|i1", "char": "|i1", "unsigned char": "|u1",
@@ -15,26 +19,26 @@ DTYPES = {
 }  # fmt: skip
 HIDDEN = re.compile(r"^(pk_|this$|__)")
 VIEW = re.compile(r"^pk::(?:View|Dense)<(.+), *(\d+)>$")
-readers = []  # (pattern of a type's name, reader)
+readers: list[Any] = []  # (pattern of a type's name, reader)
 
 
-def reader(pattern):
-    def define(function):
+def reader(pattern: str) -> Callable[[Reader], Reader]:
+    def define(function: Reader) -> Reader:
         readers.append((re.compile(pattern), function))
         return function
 
     return define
 
 
-def dtype_of(kind):
+def dtype_of(kind: Any) -> Any:
     plain = kind.strip_typedefs().unqualified()
     return DTYPES.get(str(plain), "")
 
 
 @reader(VIEW.pattern)
-def minikokkos_view(value, kind):
+def minikokkos_view(value: Any, kind: Any) -> dict[str, Any]:
     """{T* data; int64_t extent[R]; int64_t stride[R];}, strides in elements."""
-    rank = int(VIEW.match(str(kind)).group(2))
+    rank = int(str(kind).rpartition(",")[2].rstrip("> "))
     element = value["data"].type.target()
     size = element.sizeof
     return {
@@ -46,7 +50,7 @@ def minikokkos_view(value, kind):
 
 
 @reader(r"^Kokkos::View<")
-def kokkos_view(value, kind):
+def kokkos_view(value: Any, kind: Any) -> dict[str, Any]:
     """Kokkos' views, new and old."""
     element, rank, fixed = kokkos_element(kind)
     try:
@@ -62,7 +66,7 @@ def kokkos_view(value, kind):
     }
 
 
-def kokkos_element(kind):
+def kokkos_element(kind: Any) -> Any:
     """(element type, count of extents known at run time, those fixed in the type) of Kokkos::View<double**[3], ...>."""
     data = kind.strip_typedefs().template_argument(0)
     fixed, rank = [], 0
@@ -75,7 +79,7 @@ def kokkos_element(kind):
     return data, rank, fixed
 
 
-def kokkos_pointer(value):
+def kokkos_pointer(value: Any) -> Any:
     pointer = value["m_ptr"]
     try:
         return int(pointer["m_handle"])
@@ -83,7 +87,7 @@ def kokkos_pointer(value):
         return int(pointer)
 
 
-def new_layout(mapping, rank, fixed):
+def new_layout(mapping: Any, rank: Any, fixed: Any) -> Any:
     """(shape, strides in elements) of layout_stride, and of layout_left and layout_right with or without padding."""
     fields = {field.name for field in mapping.type.strip_typedefs().fields()}
     if "m_members" in fields:
@@ -99,14 +103,14 @@ def new_layout(mapping, rank, fixed):
     return shape, strides
 
 
-def dynamic_extents(exts, rank):
+def dynamic_extents(exts: Any, rank: Any) -> Any:
     if rank == 0:
         return []
     values = exts["m_vals"]["m_dyn_vals"]["vals"]
     return [int(values[d]) for d in range(rank)]
 
 
-def padded_stride(mapping):
+def padded_stride(mapping: Any) -> Any:
     """Zero where the padding is not stored, because the type says that there is none."""
     try:
         return int(mapping["padded_stride"]["m_dyn_vals"]["vals"][0])
@@ -114,7 +118,7 @@ def padded_stride(mapping):
         return 0
 
 
-def dense_strides(shape, left):
+def dense_strides(shape: Any, left: Any) -> Any:
     strides, step = [], 1
     for extent in shape if left else reversed(shape):
         strides.append(step)
@@ -122,7 +126,7 @@ def dense_strides(shape, left):
     return strides if left else strides[::-1]
 
 
-def pad(strides, shape, padded, left):
+def pad(strides: Any, shape: Any, padded: Any, left: Any) -> Any:
     """The second fastest dimension has the padded stride, the slower ones build on it."""
     order = list(range(len(shape))) if left else list(range(len(shape)))[::-1]
     strides[order[1]] = padded
@@ -131,7 +135,7 @@ def pad(strides, shape, padded, left):
     return strides
 
 
-def legacy_layout(value, rank, fixed):
+def legacy_layout(value: Any, rank: Any, fixed: Any) -> Any:
     """(address, shape, strides in elements) up to Kokkos 4.6: m_impl_handle, m_impl_offset."""
     mapping = value["m_map"]
     offset = mapping["m_impl_offset"]
@@ -148,11 +152,11 @@ def legacy_layout(value, rank, fixed):
     return int(mapping["m_impl_handle"]), shape, strides
 
 
-def has_field(value, name):
+def has_field(value: Any, name: Any) -> Any:
     return any(field.name == name for field in value.type.strip_typedefs().fields())
 
 
-def python_type(kind):
+def python_type(kind: Any) -> Any:
     plain = kind.strip_typedefs().unqualified()
     if plain.code == gdb.TYPE_CODE_BOOL:
         return "bool"
@@ -168,7 +172,7 @@ def python_type(kind):
     return str(plain)
 
 
-def describe(name, value, scope):
+def describe(name: Any, value: Any, scope: Any) -> Any:
     """A NativeVariable's members."""
     native = str(value.type)
     body = {"name": name, "native_type": native, "type": native, "scope": scope}
@@ -194,7 +198,7 @@ def describe(name, value, scope):
     return body
 
 
-def scalar(value, kind):
+def scalar(value: Any, kind: Any) -> Any:
     if kind.code == gdb.TYPE_CODE_BOOL:
         return bool(int(value))
     if kind.code in (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_ENUM):
@@ -207,12 +211,12 @@ def scalar(value, kind):
     return str(value)[:200]
 
 
-def complex_text(value, kind):
+def complex_text(value: Any, kind: Any) -> Any:
     data = bytes(gdb.selected_inferior().read_memory(int(value.address), kind.sizeof))
     return str(complex(*struct.unpack("<2d" if kind.sizeof == 16 else "<2f", data)))
 
 
-def variables(frame, names=None):
+def variables(frame: Any, names: Any = None) -> Any:
     """Arguments and locals in scope that have been declared by the frame's line; innermost of equal names."""
     sal = frame.find_sal()
     found, seen = [], set()
@@ -246,7 +250,7 @@ def variables(frame, names=None):
     return found
 
 
-def members(frame, seen, names):
+def members(frame: Any, seen: Any, names: Any) -> Any:
     """A functor's members are variables of its methods too."""
     try:
         this = frame.read_var("this").dereference()

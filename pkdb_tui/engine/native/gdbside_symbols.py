@@ -1,0 +1,165 @@
+"""Runs inside gdb: kernel binaries, and where their lines and functions are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import gdb
+
+from pkdb_tui.engine.native import gdbside_names as names
+
+Body = dict[str, Any]
+Lines = dict[str, dict[int, list[int]]]
+
+kernel: Body = {}  # facts of the kernel under way: entry, name, binary, team
+tables: dict[str, Lines] = {}  # binary -> {source name: {line: [addresses]}}
+
+
+def base_address(binary: str) -> int:
+    """Where a shared object is mapped in the process."""
+    real = os.path.realpath(binary)
+    with open(f"/proc/{gdb.selected_inferior().pid}/maps") as maps:
+        for line in maps:
+            fields = line.split(maxsplit=5)
+            if len(fields) == 6 and os.path.realpath(fields[5].strip()) == real:
+                return int(fields[0].split("-")[0], 16) - int(fields[2], 16)
+    raise gdb.GdbError(f"{binary} is not loaded in the process")
+
+
+def objfile_of(binary: str) -> Any:
+    real = os.path.realpath(binary)
+    for objfile in gdb.objfiles():
+        if objfile.filename and os.path.realpath(objfile.filename) == real:
+            return objfile
+    return None
+
+
+def load(argument: Body) -> Body:
+    """Read a kernel binary's symbols once; remember the kernel."""
+    kernel.clear()
+    kernel.update(argument)
+    binary = argument["binary"]
+    if objfile_of(binary) is None:
+        base = base_address(binary)
+        gdb.execute(f"add-symbol-file {names.escaped(binary)} -o {base}", to_string=True)
+    if binary not in tables:
+        tables[binary] = line_table(binary, argument["lines"], argument["sources"])
+    return {}
+
+
+def line_table(binary: str, lines: dict[str, list[int]], sources: list[tuple[str, int]]) -> Lines:
+    """{source name: {line: [one address per function]}} of the sources named."""
+    real = os.path.realpath(binary)
+    found: dict[Any, Any] = {}
+    wanted = {name: set(numbers) for name, numbers in lines.items()}
+    for name, number in sources:
+        wanted.setdefault(name, set()).add(number)
+    for name, numbers in wanted.items():
+        for number in sorted(numbers):
+            for symtab in symtabs(name, number, real):
+                if symtab.filename in wanted and symtab.filename not in found:
+                    found[symtab.filename] = addresses_by_line(symtab)
+    return found
+
+
+def symtabs(name: str, line: int, real: str) -> Iterator[Any]:
+    try:
+        _, locations = gdb.decode_line(f"{names.quoted(name)}:{line}")
+    except gdb.error:
+        return
+    for location in locations or ():
+        symtab = location.symtab
+        if symtab is not None and os.path.realpath(symtab.objfile.filename) == real:
+            yield symtab
+
+
+def function_at(address: int) -> Any:
+    block = gdb.block_for_pc(address)
+    while block is not None and block.function is None:
+        block = block.superblock
+    return None if block is None else block.function
+
+
+def same_function(one: Any, other: Any) -> bool:
+    return one is not None and other is not None and (one.name, one.line) == (other.name, other.line)
+
+
+def addresses_by_line(symtab: Any) -> dict[int, list[int]]:
+    """For each line the lowest statement address in each function that has it."""
+    lowest: dict[Any, int] = {}
+    for entry in symtab.linetable():
+        if entry.line <= 0:
+            continue
+        block = gdb.block_for_pc(entry.pc)
+        while block is not None and block.function is None:
+            block = block.superblock
+        start = block.start if block is not None else 0
+        key = (entry.line, start)
+        if key not in lowest or entry.pc < lowest[key]:
+            lowest[key] = entry.pc
+    found: dict[Any, Any] = {}
+    for (line, _), address in lowest.items():
+        found.setdefault(line, []).append(address)
+    return found
+
+
+def where(argument: Body) -> Body:
+    """Addresses of a line in every loaded kernel binary, and the next line that has code."""
+    source, line = argument["source"], argument["line"]
+    addresses, following = [], 0
+    for sources in tables.values():
+        table = sources.get(source, {})
+        addresses += table.get(line, [])
+        later = [n for n in table if n > line]
+        if later and (not following or min(later) < following):
+            following = min(later)
+    return {"addresses": sorted(addresses), "next": following, "known": any(source in s for s in tables.values())}
+
+
+def functions(argument: Body) -> Body:
+    """First-line addresses of functions of that name in Python sources."""
+    found = []
+    for sources in tables.values():
+        for name, table in sources.items():
+            if not names.python_name(name):
+                continue
+            by_function: dict[str, Any] = {}
+            for line, addresses in table.items():
+                for address in addresses:
+                    function = function_at(address)
+                    if function is not None and names.plain_name(function.name) == argument["function"]:
+                        by_function.setdefault(function.name, []).append((line, address))
+            found += [min(places)[1] for places in by_function.values()]
+    return {"addresses": sorted(found)}
+
+
+def entry(argument: Body) -> Body:
+    """First-line addresses of the function that is one workunit call."""
+    found: dict[Any, Any] = {}
+    for name, table in tables.get(kernel.get("binary", ""), {}).items():
+        if not names.python_name(name):
+            continue
+        for line, addresses in table.items():
+            for address in addresses:
+                function = function_at(address)
+                if function is None:
+                    continue
+                full = names.qualified(function.name)
+                if full == kernel["entry"] or full.endswith("::" + kernel["entry"]):
+                    found[function.name] = min(found.get(function.name, (line, address)), (line, address))
+    return {"addresses": sorted(address for _, address in found.values())}
+
+
+def symbol(argument: Body) -> Body:
+    """Addresses of a function by name: in the kernel's binary, else anywhere."""
+    objfile = objfile_of(argument["binary"])
+    found = objfile.lookup_global_symbol(argument["symbol"]) if objfile is not None else None
+    if found is not None:
+        return {"addresses": [int(found.value().address)]}
+    try:
+        _, locations = gdb.decode_line(argument["symbol"])
+    except gdb.error:
+        return {"addresses": []}
+    return {"addresses": [location.pc for location in locations or ()]}

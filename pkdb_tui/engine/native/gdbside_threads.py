@@ -1,0 +1,110 @@
+"""Runs inside gdb: threads, the team they make, and why and where each stopped."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+import gdb
+
+from pkdb_tui.engine.native import gdbside_frames as frames
+from pkdb_tui.engine.native import gdbside_names as names
+from pkdb_tui.engine.native.gdbside_symbols import Body, kernel, objfile_of
+
+stops: dict[
+    int, tuple[str, list[int], str]
+] = {}  # gdb thread number -> (kind, breakpoint numbers, detail) of its last stop
+
+
+def on_stop(event: Any) -> None:
+    """Remember why a thread stopped, with all breakpoints at its place."""
+    thread = getattr(event, "inferior_thread", None) or gdb.selected_thread()
+    if thread is None:
+        return
+    if isinstance(event, gdb.BreakpointEvent):
+        stops[thread.num] = ("breakpoint", [b.number for b in event.breakpoints], "")
+    elif isinstance(event, gdb.SignalEvent):
+        stops[thread.num] = ("signal", [], event.stop_signal)
+    else:
+        stops[thread.num] = ("stop", [], "")
+
+
+def team() -> dict[int, int]:
+    """{lwp: kernel thread number} from the table the runtime keeps, empty without one."""
+    name = kernel.get("team")
+    objfile = objfile_of(kernel["binary"]) if kernel.get("binary") else None
+    if not name or objfile is None:
+        return {}
+    symbol = objfile.lookup_global_symbol(name)
+    if symbol is None:
+        return {}
+    address = int(symbol.value().address)
+    memory = gdb.selected_inferior().read_memory(address, 4)
+    size = min(int.from_bytes(bytes(memory), "little", signed=True), 1024)
+    if size <= 0:
+        return {}
+    raw = bytes(gdb.selected_inferior().read_memory(address + 4, 4 * size))
+    return {int.from_bytes(raw[4 * i : 4 * i + 4], "little", signed=True): i for i in range(size)}
+
+
+def threads(argument: Body) -> Body:
+    """All threads: gdb number, lwp, whether it is stopped; and the team."""
+    listed = [[t.num, t.ptid[1], t.is_stopped()] for t in gdb.selected_inferior().threads() if t.is_valid()]
+    return {"threads": listed, "team": [[lwp, number] for lwp, number in team().items()]}
+
+
+def place(argument: Body) -> list[Body]:
+    """Where each of some stopped threads is, and why it stopped."""
+    answer = []
+    for number in argument["threads"]:
+        body = {"thread": number, "file": "", "line": 0, "function": "", "pc": 0}
+        try:
+            frames.select(number)
+            kind, numbers, detail = stops.get(number, ("stop", [], ""))
+            body.update(kind=kind, breakpoints=numbers, detail=detail, pc=gdb.newest_frame().pc())
+            sal = gdb.newest_frame().find_sal()
+            body["source"] = sal.symtab.filename if sal.symtab is not None else ""
+            body["innermost"] = names.qualified(gdb.newest_frame().name())
+            found = frames.kernel_frames()
+            if found:
+                body.update(
+                    {k: v for k, v in frames.frame_body(found[0], False).items() if k in ("file", "line", "function")}
+                )
+            body["at_top"] = bool(found) and found[0] == gdb.newest_frame()
+            body["depth"] = found[0].level() if found else -1
+            body["stack"] = frames.entry_level()
+            body["barrier"] = frames.in_barrier()
+        except gdb.error as error:
+            body.update(kind="error", breakpoints=[], detail=str(error))
+        answer.append(body)
+    return answer
+
+
+def fault(argument: Body) -> int | str:
+    """The address a signal is about, or the message of a failed bounds check."""
+    frames.select(argument["thread"])
+    if argument["what"] == "message":
+        pointer = gdb.newest_frame().read_register("rdi" if "rdi" in registers() else "x0")
+        return pointer.cast(gdb.lookup_type("char").pointer()).string(errors="replace", length=-1)
+    try:
+        return int(gdb.parse_and_eval("$_siginfo._sifields._sigfault.si_addr"))
+    except gdb.error:
+        return 0
+
+
+def registers() -> set[str]:
+    return {r.name for r in gdb.newest_frame().architecture().registers()}
+
+
+def unwindable(argument: Body) -> Body:
+    """Read the unwind tables of the libraries that threads stand in, those not read yet."""
+    wanted = set()
+    for number in argument["threads"]:
+        frames.select(number)
+        name = gdb.solib_name(gdb.newest_frame().pc())
+        if name and objfile_of(name) is None:
+            wanted.add(re.escape(os.path.basename(name)))
+    for name in wanted:
+        gdb.execute(f"sharedlibrary {name}", to_string=True)
+    return {}

@@ -19,7 +19,7 @@ def stop_in_kernel(screen: Terminal, line: int = SUM_LINE) -> str:
 
 def enter(screen: Terminal, command: str) -> None:
     """Types a command at the console, coming from the source or the threads."""
-    screen.press(":")
+    screen.move(":")
     screen.wait_for_cursor("^ pkdb>")
     screen.type(command)
     screen.press("Enter")

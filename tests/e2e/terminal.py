@@ -148,14 +148,17 @@ class Terminal:
         """Types text letter by letter, as it is."""
         self._tmux("send-keys", "-l", "--", text)
 
-    def leave(self) -> None:
-        """Presses Escape in another pane than the source, and waits until the focus is seen to have moved.
+    def move(self, key: str) -> None:
+        """Presses a key that moves the focus, and waits until the titles show that it has moved.
 
-        A key that follows at once would be taken for an Alt key.
+        What is typed sooner could land in the pane before; after Escape it would be taken for an Alt key.
         """
-        before = self._tmux("capture-pane", "-p", "-e")
-        self.press("Escape")
-        assert until(lambda: self._tmux("capture-pane", "-p", "-e") != before, LIMIT), f"No pane was left:\n{self.text}"
+        before = self._titles()
+        self.press(key)
+        assert until(lambda: self._titles() != before, LIMIT), f"{key} did not move the focus:\n{self.text}"
+
+    def _titles(self) -> list[str]:
+        return [line for line in self._tmux("capture-pane", "-p", "-e").splitlines() if "─" in line]
 
     def wait_for_cursor(self, pattern: str, limit: float = LIMIT) -> None:
         """Waits until the cursor stands in a line that matches: what is typed now lands there."""

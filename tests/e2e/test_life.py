@@ -42,12 +42,16 @@ def test_program_killed(start: Start, marked: Marked) -> None:
 
 
 def test_native_debugger_killed(start: Start, marked: Marked) -> None:
+    """Its breakpoint instructions stay in the program, which can't go on: it is said, and a restart keeps all."""
     screen = start(KERNEL)
     stop_in_kernel(screen)
     os.kill(marked.one(GDB), signal.SIGKILL)
-    text = screen.wait_for("native debugger|gdb")
-    print(text)
-    print(screen.wait_for("exited"))
+    screen.wait_for("The native debugger ended while its breakpoints were in the program")
+    screen.wait_for("exited: signal SIGTRAP")
+    screen.press("R")
+    screen.wait_for(AT_START)
+    screen.press("c")
+    screen.wait_for(r"▪ kernel scaled_sum .*breakpoint 1")
 
 
 def test_restart_keeps_breakpoint(start: Start) -> None:
@@ -99,9 +103,14 @@ def test_resize_keeps_focus_line(start: Start) -> None:
 
 
 def test_tiny_terminal(start: Start) -> None:
-    screen = start(KERNEL, 120, 40)
-    stop_in_kernel(screen)
-    screen.resize(20, 5)
-    screen.wait_for("(?s)pkdb>.*")
+    screen = start(KERNEL, 20, 5)
+    screen.wait_for("pkdb>")
+    screen.type("break 8")
+    screen.press("Enter")
+    screen.wait_for(r"not +run yet|has not|pending")
+    screen.type("continue")
+    screen.press("Enter")
+    screen.wait_for("thread 0 of 2")
+    assert len(screen.lines) == 5
     screen.resize(120, 40)
     screen.wait_for(rf"\n +{SUM_LINE} ●▶ +acc \+= row")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from programs import KERNEL, SUM_LINE
-from terminal import Start, Terminal
+from sessions import AT_START, enter, stop_in_kernel
+from terminal import Start
 
 pytestmark = pytest.mark.e2e
 SIZES = pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 40), (200, 60)])
@@ -32,16 +33,16 @@ def test_kernel(start: Start, columns: int, rows: int) -> None:
     screen.wait_for(rf"\n +{SUM_LINE} ●▶     acc \+= row \* width")
     enter(screen, "print a[j, 0:2]")
     screen.wait_for(r"array\(\[0\., 1\.\]\)")
-    screen.leave()
-    screen.press("t")
+    screen.move("Escape")
+    screen.move("t")
     screen.wait_for(r"\[0\]● 8   1 ● 8")
     screen.press("Right", "Enter")
     screen.wait_for("thread 1 of 2 · j = 4")
     enter(screen, "print a[j, 0:2]")
     screen.wait_for(r"array\(\[16\., 17\.\]\)")
-    screen.leave()
-    screen.press("4")
+    screen.move("Escape")
+    screen.move("4")
     screen.wait_for(r"row +float +64\.0")
-    screen.leave()
+    screen.move("Escape")
     screen.press("f")
     screen.wait_for("returns 2240")

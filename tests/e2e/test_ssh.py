@@ -81,7 +81,7 @@ def test_kernel_over_ssh(screen: Terminal) -> None:
     screen.wait_for("thread 0 of 2")
     enter(screen, "print a[j, 0:2]")
     screen.wait_for(r"array\(\[0\., 1\.\]\)")
-    screen.leave()
+    screen.move("Escape")
     screen.press("q")
     assert screen.wait_end() == "0"
 

@@ -32,7 +32,6 @@ from pkdb_tui.panes.source import FileWanted, LineNoted
 from pkdb_tui.panes.status import KeyLine, StatusLine
 from pkdb_tui.workspace import Workspace
 
-
 # What Textual's own style sheets ask of a theme in the terminal's colours.
 ANSI_VARIABLES = {
     "ansi-background": "ansi_default",
@@ -245,7 +244,7 @@ class PkdbApp(App[int]):
     # --- keys ---
 
     def _keys_now(self) -> Sequence[tuple[str, str]]:
-        usable = {name for _, name in self.bridge.keys()}
+        usable = {name for _, name in self.bridge.usable_keys()}
         if self.bridge.phase is not Phase.EXITED:
             usable.discard("restart")  # possible, but not what one is looking for
         commands = {"next", "step", "continue", "finish", "until", "pause", "restart", "print"}
@@ -336,7 +335,7 @@ class PkdbApp(App[int]):
     @work(group="ask")
     async def action_open_file(self) -> None:
         text = await self.push_screen_wait(AskScreen("open file:"))
-        if text and not self.workspace.source.open(os.path.realpath(os.path.expanduser(text))):
+        if text and not self.workspace.source.open_named(text):
             self.key_line.say(self.workspace.source.message, fault=True)
 
     @work(group="ask")

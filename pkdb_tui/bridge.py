@@ -64,7 +64,7 @@ class Bridge:
                 return found  # the stop is over: what is known without the program still helps
         return found
 
-    def keys(self) -> Sequence[tuple[str, str]]:
+    def usable_keys(self) -> Sequence[tuple[str, str]]:
         """(key, command) pairs that mean something in this phase."""
         phase = self.session.phase
         return [(c.key, c.name) for c in registry.commands.values() if c.key and phase in c.phases]

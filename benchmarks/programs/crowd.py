@@ -10,6 +10,7 @@ import functools
 from typing import Any
 
 import msgspec
+
 from pkdb_tui.engine import session as sessions
 from pkdb_tui.engine.api import Event, Focus, SnapshotChanged, Stopped, StopSnapshot, ThreadRange, ThreadState
 

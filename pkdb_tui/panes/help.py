@@ -17,7 +17,10 @@ class TextScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark,enter", "dismiss", "close")]
     DEFAULT_CSS = """
     TextScreen { align: center middle; }
-    #page { scrollbar-size: 1 1; scrollbar-color: $panel; scrollbar-background: $surface; width: 90%; max-width: 110; height: 85%; background: $surface; border: solid $panel; padding: 0 1; }
+    #page {
+        scrollbar-size: 1 1; scrollbar-color: $panel; scrollbar-background: $surface;
+        width: 90%; max-width: 110; height: 85%; background: $surface; border: solid $panel; padding: 0 1;
+    }
     """
 
     def __init__(self, title: str, text: str) -> None:

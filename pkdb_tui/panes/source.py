@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from typing import ClassVar
@@ -98,6 +99,10 @@ class SourcePane(Pane):
         self.show_row(self.cursor_row)
         self.refresh()
         return True
+
+    def open_named(self, name: str) -> bool:
+        """Show the file a person names."""
+        return self.open(os.path.realpath(os.path.expanduser(name)))
 
     def _lex(self, source: SourceText) -> None:
         rows = source.lex(self.palette)

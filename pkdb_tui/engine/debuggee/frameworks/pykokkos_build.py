@@ -159,7 +159,7 @@ class DebugBuilds:
     def __init__(self) -> None:
         from pykokkos.core import compiler, cpp_setup, cppast, module_setup, runtime, visitors
 
-        self.core = type("core", (), dict(compiler=compiler, cpp_setup=cpp_setup, module_setup=module_setup))
+        self.core = type("core", (), {"cpp_setup": cpp_setup, "module_setup": module_setup})
         self._runtime_class = _runtime_class(runtime.Runtime, compiler.Compiler)
         self._runtimes: dict[str, Any] = {}
         pykokkos_lines.install(cppast, visitors)

@@ -51,7 +51,7 @@ def watch(argument: Body) -> Body:
 
 def words(value: Any) -> int:
     """Debug registers that watching a value takes."""
-    return (value.type.strip_typedefs().sizeof + 7) // 8
+    return (int(value.type.strip_typedefs().sizeof) + 7) // 8
 
 
 def watched_words() -> int:

@@ -12,9 +12,8 @@ from pkdb_tui.engine.native import gdbside_frames as frames
 from pkdb_tui.engine.native import gdbside_names as names
 from pkdb_tui.engine.native.gdbside_symbols import Body, kernel, objfile_of
 
-stops: dict[
-    int, tuple[str, list[int], str]
-] = {}  # gdb thread number -> (kind, breakpoint numbers, detail) of its last stop
+# gdb thread number -> (kind, breakpoint numbers, detail) of its last stop
+stops: dict[int, tuple[str, list[int], str]] = {}
 
 
 def on_stop(event: Any) -> None:
@@ -86,7 +85,7 @@ def fault(argument: Body) -> int | str:
     frames.select(argument["thread"])
     if argument["what"] == "message":
         pointer = gdb.newest_frame().read_register("rdi" if "rdi" in registers() else "x0")
-        return pointer.cast(gdb.lookup_type("char").pointer()).string(errors="replace", length=-1)
+        return str(pointer.cast(gdb.lookup_type("char").pointer()).string(errors="replace", length=-1))
     try:
         return int(gdb.parse_and_eval("$_siginfo._sifields._sigfault.si_addr"))
     except gdb.error:

@@ -1,5 +1,7 @@
 """Runs inside gdb: a frame's variables in Python terms, scalars by value and views as descriptors."""
 
+from __future__ import annotations
+
 import itertools
 import math
 import re
@@ -30,7 +32,7 @@ def reader(pattern: str) -> Callable[[Reader], Reader]:
     return define
 
 
-def dtype_of(kind: Any) -> Any:
+def dtype_of(kind: Any) -> str:
     plain = kind.strip_typedefs().unqualified()
     return DTYPES.get(str(plain), "")
 
@@ -66,7 +68,7 @@ def kokkos_view(value: Any, kind: Any) -> dict[str, Any]:
     }
 
 
-def kokkos_element(kind: Any) -> Any:
+def kokkos_element(kind: Any) -> tuple[Any, int, list[int]]:
     """(element type, count of extents known at run time, those fixed in the type) of Kokkos::View<double**[3], ...>."""
     data = kind.strip_typedefs().template_argument(0)
     fixed, rank = [], 0
@@ -79,7 +81,7 @@ def kokkos_element(kind: Any) -> Any:
     return data, rank, fixed
 
 
-def kokkos_pointer(value: Any) -> Any:
+def kokkos_pointer(value: Any) -> int:
     pointer = value["m_ptr"]
     try:
         return int(pointer["m_handle"])
@@ -87,7 +89,7 @@ def kokkos_pointer(value: Any) -> Any:
         return int(pointer)
 
 
-def new_layout(mapping: Any, rank: Any, fixed: Any) -> Any:
+def new_layout(mapping: Any, rank: int, fixed: list[int]) -> tuple[list[int], list[int]]:
     """(shape, strides in elements) of layout_stride, and of layout_left and layout_right with or without padding."""
     fields = {field.name for field in mapping.type.strip_typedefs().fields()}
     if "m_members" in fields:
@@ -103,14 +105,14 @@ def new_layout(mapping: Any, rank: Any, fixed: Any) -> Any:
     return shape, strides
 
 
-def dynamic_extents(exts: Any, rank: Any) -> Any:
+def dynamic_extents(exts: Any, rank: int) -> list[int]:
     if rank == 0:
         return []
     values = exts["m_vals"]["m_dyn_vals"]["vals"]
     return [int(values[d]) for d in range(rank)]
 
 
-def padded_stride(mapping: Any) -> Any:
+def padded_stride(mapping: Any) -> int:
     """Zero where the padding is not stored, because the type says that there is none."""
     try:
         return int(mapping["padded_stride"]["m_dyn_vals"]["vals"][0])
@@ -118,7 +120,7 @@ def padded_stride(mapping: Any) -> Any:
         return 0
 
 
-def dense_strides(shape: Any, left: Any) -> Any:
+def dense_strides(shape: list[int], left: bool) -> list[int]:
     strides, step = [], 1
     for extent in shape if left else reversed(shape):
         strides.append(step)
@@ -126,7 +128,7 @@ def dense_strides(shape: Any, left: Any) -> Any:
     return strides if left else strides[::-1]
 
 
-def pad(strides: Any, shape: Any, padded: Any, left: Any) -> Any:
+def pad(strides: list[int], shape: list[int], padded: int, left: bool) -> list[int]:
     """The second fastest dimension has the padded stride, the slower ones build on it."""
     order = list(range(len(shape))) if left else list(range(len(shape)))[::-1]
     strides[order[1]] = padded
@@ -135,7 +137,7 @@ def pad(strides: Any, shape: Any, padded: Any, left: Any) -> Any:
     return strides
 
 
-def legacy_layout(value: Any, rank: Any, fixed: Any) -> Any:
+def legacy_layout(value: Any, rank: int, fixed: list[int]) -> tuple[int, list[int], list[int]]:
     """(address, shape, strides in elements) up to Kokkos 4.6: m_impl_handle, m_impl_offset."""
     mapping = value["m_map"]
     offset = mapping["m_impl_offset"]
@@ -152,11 +154,11 @@ def legacy_layout(value: Any, rank: Any, fixed: Any) -> Any:
     return int(mapping["m_impl_handle"]), shape, strides
 
 
-def has_field(value: Any, name: Any) -> Any:
+def has_field(value: Any, name: str) -> bool:
     return any(field.name == name for field in value.type.strip_typedefs().fields())
 
 
-def python_type(kind: Any) -> Any:
+def python_type(kind: Any) -> str:
     plain = kind.strip_typedefs().unqualified()
     if plain.code == gdb.TYPE_CODE_BOOL:
         return "bool"
@@ -172,10 +174,10 @@ def python_type(kind: Any) -> Any:
     return str(plain)
 
 
-def describe(name: Any, value: Any, scope: Any) -> Any:
+def describe(name: str, value: Any, scope: str) -> dict[str, Any]:
     """A NativeVariable's members."""
     native = str(value.type)
-    body = {"name": name, "native_type": native, "type": native, "scope": scope}
+    body: dict[str, Any] = {"name": name, "native_type": native, "type": native, "scope": scope}
     try:
         if value.is_optimized_out:
             return {**body, "error": "optimised out"}
@@ -198,7 +200,7 @@ def describe(name: Any, value: Any, scope: Any) -> Any:
     return body
 
 
-def scalar(value: Any, kind: Any) -> Any:
+def scalar(value: Any, kind: Any) -> int | float | bool | str:
     if kind.code == gdb.TYPE_CODE_BOOL:
         return bool(int(value))
     if kind.code in (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_ENUM):
@@ -211,15 +213,16 @@ def scalar(value: Any, kind: Any) -> Any:
     return str(value)[:200]
 
 
-def complex_text(value: Any, kind: Any) -> Any:
+def complex_text(value: Any, kind: Any) -> str:
     data = bytes(gdb.selected_inferior().read_memory(int(value.address), kind.sizeof))
     return str(complex(*struct.unpack("<2d" if kind.sizeof == 16 else "<2f", data)))
 
 
-def variables(frame: Any, names: Any = None) -> Any:
+def variables(frame: Any, names: set[str] | None = None) -> list[dict[str, Any]]:
     """Arguments and locals in scope that have been declared by the frame's line; innermost of equal names."""
     sal = frame.find_sal()
-    found, seen = [], set()
+    found: list[dict[str, Any]] = []
+    seen: set[str] = set()
     try:
         block = frame.block()
     except RuntimeError:
@@ -250,7 +253,7 @@ def variables(frame: Any, names: Any = None) -> Any:
     return found
 
 
-def members(frame: Any, seen: Any, names: Any) -> Any:
+def members(frame: Any, seen: set[str], names: set[str] | None) -> list[dict[str, Any]]:
     """A functor's members are variables of its methods too."""
     try:
         this = frame.read_var("this").dereference()

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from kernel_programs import KernelProgram
+
 from pkdb_tui.engine.native.base import (
     ControllerEvent,
     ControllerLost,

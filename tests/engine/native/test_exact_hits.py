@@ -8,6 +8,7 @@ import random
 import pytest
 from debugged import Debugged, Ended
 from kernel_programs import BODY, Compile, KernelProgram
+
 from pkdb_tui.engine.native.base import StepKind, StopCause
 
 

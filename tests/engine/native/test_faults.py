@@ -8,6 +8,7 @@ import signal
 import pytest
 from debugged import Debugged
 from kernel_programs import BODY, Compile, KernelProgram
+
 from pkdb_tui.engine.api import ThreadState
 from pkdb_tui.engine.native.base import ProcessEnded, StepKind, StopCause
 

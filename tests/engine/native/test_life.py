@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from debugged import Debugged
 from kernel_programs import KernelProgram
+
 from pkdb_tui.engine.errors import NativeError, NativeUnavailable
 from pkdb_tui.engine.native.base import ControllerLost, ProcessEnded, StepKind
 from pkdb_tui.engine.native.gdb import GdbController

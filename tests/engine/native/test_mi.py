@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
+
 from pkdb_tui.engine.errors import NativeError
 from pkdb_tui.engine.native.mi import MiProcess, Record, decode_bulk, parse_body, quote
 

@@ -15,6 +15,7 @@ import msgspec
 import pytest
 from debugged import Debugged, Ended
 from kernel_programs import KernelProgram
+
 from pkdb_tui.engine.api import ThreadState
 from pkdb_tui.engine.native.base import NativeBreakpoint, StepKind, StopCause
 from pkdb_tui.engine.protocol import KernelReady

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from debugged import Debugged
 from kernel_programs import BODY, compile_kernel
+
 from pkdb_tui.engine.native.base import NativeBreakpoint
 
 ROWS = f"""

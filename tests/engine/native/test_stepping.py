@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from debugged import Debugged, Ended
 from kernel_programs import BODY, Compile, KernelProgram
+
 from pkdb_tui.engine.api import ThreadState
 from pkdb_tui.engine.errors import NativeError
 from pkdb_tui.engine.native.base import StepKind, StopCause

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from debugged import Debugged
 from kernel_programs import KernelProgram
+
 from pkdb_tui.engine.api import ThreadState
 from pkdb_tui.engine.native.base import NativeBreakpoint, StopCause
 

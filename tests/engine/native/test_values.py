@@ -8,6 +8,7 @@ import struct
 import pytest
 from debugged import Debugged
 from kernel_programs import BODY, Compile, KernelProgram
+
 from pkdb_tui.engine.errors import NativeError
 from pkdb_tui.engine.native.base import StepKind
 

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from debugged import Debugged
 from kernel_programs import BODY, Compile, KernelProgram
+
 from pkdb_tui.engine.api import ThreadState
 from pkdb_tui.engine.errors import NativeError
 from pkdb_tui.engine.native.base import StepKind, StopCause

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from debugged import Debugged
 from kernel_programs import KernelProgram
+
 from pkdb_tui.engine.native.base import NativeBreakpoint, StopCause
 
 

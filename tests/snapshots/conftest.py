@@ -1,0 +1,96 @@
+"""Whole screens as SVG, from real sessions, at the three sizes the screen is made for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from textual.pilot import Pilot
+
+from pkdb_tui.app import PkdbApp
+from pkdb_tui.engine.api import LaunchOptions, Phase
+
+PROGRAM = '''"""A reduction and a step over an array: the program of the pictures."""
+import numpy as np
+import pykokkos as pk
+
+ROWS, COLS = 16, 64
+
+
+@pk.workunit
+def yax(j: int, acc: pk.Acc[pk.double], cols: int, y: pk.View1D[float], x: pk.View1D[float], a: pk.View2D[float]):
+    row_sum: float = 0
+    for i in range(cols):
+        row_sum += a[j][i] * x[i]
+    acc += y[j] * row_sum
+
+
+def run(space=pk.ExecutionSpace.OpenMP):
+    y = np.linspace(1.0, 2.0, ROWS)
+    x = np.linspace(0.0, 1.0, COLS)
+    a = np.outer(y, x)
+    policy = pk.RangePolicy(space, 0, ROWS)
+    result = pk.parallel_reduce(policy, yax, cols=COLS, y=y, x=x, a=a)
+    print("kernel", round(result, 6), "numpy", round(float(y @ a @ x), 6))
+    return {}["missing"]
+
+
+if __name__ == "__main__":
+    run()
+'''
+
+
+class Svg(SingleFileSnapshotExtension):
+    """One .svg file a picture."""
+
+    _write_mode = WriteMode.TEXT
+    file_extension = "svg"
+
+
+@pytest.fixture
+def picture(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    return snapshot.use_extension(Svg)
+
+
+Show = Callable[..., AbstractAsyncContextManager[Pilot[int]]]
+
+
+async def reach(app: PkdbApp, phase: Phase, patience: float = 60.0) -> None:
+    """Until the session is in a phase and has shown it."""
+    async with asyncio.timeout(patience):
+        while app.bridge.session.phase is not phase:
+            await asyncio.sleep(0.01)
+        await app.bridge.session.settled()
+
+
+@pytest.fixture
+def show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Show:
+    """The screen over the program, its clock standing still, two kernel threads."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.setenv("PKDB_CONFIG", str(tmp_path / "none.toml"))
+    monkeypatch.chdir(tmp_path)
+    script = tmp_path / "yax.py"
+    script.write_text(PROGRAM)
+
+    @asynccontextmanager
+    async def screen(
+        width: int, height: int, commands: tuple[str, ...], phase: Phase, theme: str = "dark"
+    ) -> AsyncIterator[Pilot[int]]:
+        app = PkdbApp(LaunchOptions(script=str(script)), commands=commands, theme=theme, remember=False)
+        app.status._now = lambda: 0.0  # type: ignore[method-assign]
+        async with app.run_test(size=(width, height)) as pilot:
+            await app.commands_done.wait()
+            await reach(app, phase)
+            await app.workers.wait_for_complete([w for w in app.workers if w.group == "lex"])
+            await pilot.pause(0.1)
+            try:
+                yield pilot
+            finally:
+                await app.bridge.session.quit()
+
+    return screen

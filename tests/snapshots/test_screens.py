@@ -1,0 +1,72 @@
+"""What the whole screen looks like; `pytest tests/snapshots --snapshot-update` renews the pictures."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from textual.pilot import Pilot
+
+from pkdb_tui.engine.api import Phase
+
+SIZES = [(80, 24), (120, 40), (200, 60)]
+KERNEL = ("break 13", "continue", "display y[j:j+4]")
+
+
+def picture_of(pilot: Pilot[int]) -> str:
+    """The screen as SVG, without the web fonts it would fetch."""
+    return re.sub(r"@font-face \{.*?\}\s*", "", pilot.app.export_screenshot(), flags=re.DOTALL)
+
+
+def text(svg: str) -> str:
+    """The picture's words, so that a failure here says more than that a file differs."""
+    return html.unescape(re.sub(r"<[^>]+>", "", svg)).replace("\xa0", " ")
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+async def test_stopped_in_a_kernel(show, picture: SnapshotAssertion, width: int, height: int) -> None:  # type: ignore[no-untyped-def]
+    async with show(width, height, KERNEL, Phase.STOPPED_KERNEL) as pilot:
+        svg = picture_of(pilot)
+        assert "kernel yax" in text(svg)
+        assert "thread 0 of 2 · j = 0" in text(svg)
+        assert svg == picture
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+async def test_stopped_in_python(show, picture: SnapshotAssertion, width: int, height: int) -> None:  # type: ignore[no-untyped-def]
+    async with show(width, height, ("break 20", "continue"), Phase.STOPPED_PYTHON) as pilot:
+        svg = picture_of(pilot)
+        assert "python · run · breakpoint 1" in text(svg)
+        assert svg == picture
+
+
+async def test_an_uncaught_exception(show) -> None:  # type: ignore[no-untyped-def]
+    async with show(120, 40, ("continue",), Phase.STOPPED_PYTHON) as pilot:
+        svg = picture_of(pilot)
+        # No picture: the traceback names the folder of the run.
+        assert "exception KeyError: 'missing'" in text(svg)
+        assert "Traceback (most recent call last):" in text(svg)
+
+
+async def test_the_variables_zoomed(show, picture: SnapshotAssertion) -> None:  # type: ignore[no-untyped-def]
+    async with show(80, 24, KERNEL, Phase.STOPPED_KERNEL) as pilot:
+        await pilot.press("4", "z")
+        await pilot.pause()
+        svg = picture_of(pilot)
+        assert "row_sum" in text(svg)
+        assert svg == picture
+
+
+@pytest.mark.parametrize("theme", ["light", "high-contrast", "ansi-16"])
+async def test_themes(show, picture: SnapshotAssertion, theme: str) -> None:  # type: ignore[no-untyped-def]
+    async with show(120, 40, KERNEL, Phase.STOPPED_KERNEL, theme) as pilot:
+        assert picture_of(pilot) == picture
+
+
+async def test_a_tiny_terminal(show, picture: SnapshotAssertion) -> None:  # type: ignore[no-untyped-def]
+    async with show(40, 10, ("break 20",), Phase.STOPPED_PYTHON) as pilot:
+        svg = picture_of(pilot)
+        assert "The terminal is small" in text(svg)
+        assert svg == picture

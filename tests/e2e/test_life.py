@@ -114,3 +114,13 @@ def test_tiny_terminal(start: Start) -> None:
     assert len(screen.lines) == 5
     screen.resize(120, 40)
     screen.wait_for(rf"\n +{SUM_LINE} ●▶ +acc \+= row")
+
+
+def test_keys_in_the_middle_of_a_step(start: Start) -> None:
+    """Keys for a stop that is just over change nothing, and the session goes on."""
+    screen = start(KERNEL)
+    stop_in_kernel(screen)
+    screen.press("n", "a", "n", "a", "n", "a")
+    screen.wait_for(r"▪ kernel scaled_sum .*(step|j = 1)")
+    screen.press("q")
+    assert screen.wait_end() == "0"

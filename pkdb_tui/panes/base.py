@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
@@ -15,6 +16,7 @@ from textual.strip import Strip
 from pkdb_tui.panes.palette import Palette
 
 Row = list[tuple[str, Style]]
+PLAIN = Style()
 
 
 class RunCommand(Message):
@@ -55,12 +57,14 @@ class Pane(ScrollView, can_focus=True):
     name_of_pane = ""
     help_text = ""
     cursor_shown = True
+    frozen = 0  # columns at the left that stay when the rest is scrolled sideways
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(id=self.name_of_pane or None)
         self.palette = palette
         self.cursor_row = 0
         self.offset_x = 0
+        self.stale = False
 
     # --- what subclasses say ---
 
@@ -69,6 +73,14 @@ class Pane(ScrollView, can_focus=True):
 
     def row(self, index: int, width: int) -> Row:
         return []
+
+    def tail(self, index: int) -> Row:
+        """What stands at the right edge of a row, before its text gets the rest."""
+        return []
+
+    def row_style(self, index: int) -> Style:
+        """What lies under all of a row."""
+        return self.palette.here_line if self.cursor_shown and self.has_focus and index == self.cursor_row else PLAIN
 
     @property
     def badge(self) -> str:
@@ -93,14 +105,26 @@ class Pane(ScrollView, can_focus=True):
         index = y + self.scroll_offset.y
         if index >= self.row_count():
             return Strip.blank(width, self.rich_style)
-        row = self.row(index, width)
-        marked = self.cursor_shown and self.has_focus and index == self.cursor_row
-        segments = [Segment(text, style + self.palette.here_line if marked else style) for text, style in row]
-        strip = Strip(segments)
+        under = self.row_style(index)
+        tail = self._strip(self.tail(index), under)
+        room = max(width - tail.cell_length, 1)
+        strip = self._strip(self.row(index, room), under)
         if self.offset_x:
-            strip = strip.crop(self.offset_x, self.offset_x + width)
-        strip = strip.adjust_cell_length(width, self.palette.here_line if marked else None)
-        return strip.apply_style(self.rich_style).simplify()
+            start = self.frozen + self.offset_x
+            strip = Strip.join([strip.crop(0, self.frozen), strip.crop(start, max(strip.cell_length, start))])
+        if strip.cell_length > room:
+            strip = Strip([*strip.crop(0, room - 1), Segment("…", self.palette.dim + under)])
+        strip = strip.adjust_cell_length(room, under)
+        return Strip.join([strip, tail]).apply_style(self.rich_style).simplify()
+
+    def _strip(self, row: Row, under: Style) -> Strip:
+        return Strip([Segment(text, (self.palette.dim if self.stale else style) + under) for text, style in row])
+
+    def show_stale(self, stale: bool) -> None:
+        """Whether what stands here is of a stop that is over."""
+        if stale != self.stale:
+            self.stale = stale
+            self.refresh()
 
     # --- keys ---
 
@@ -144,12 +168,19 @@ class Pane(ScrollView, can_focus=True):
         self.move_cursor(0 if end < 0 else self.row_count() - 1)
 
     def action_shift(self, step: int) -> None:
-        self.offset_x = max(0, self.offset_x + step)
+        top, size = self.scroll_offset.y, self.scrollable_content_region.size
+        visible = range(top, min(top + size.height, self.row_count()))
+        longest = max((sum(cell_len(text) for text, _ in self.row(y, size.width)) for y in visible), default=0)
+        self.offset_x = max(0, min(self.offset_x + step, longest - size.width + 1))
         self.refresh()
 
     def action_choose(self) -> None:
         if self.row_count():
             self.chosen(self.cursor_row)
+
+    def on_resize(self) -> None:
+        if self.cursor_shown:
+            self.show_row(self.cursor_row)
 
     def on_focus(self) -> None:
         self.refresh()

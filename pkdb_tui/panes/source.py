@@ -159,22 +159,28 @@ class SourcePane(Pane):
         here = self._focus == (self.source.path, line)
         waits = self._waits.get(self.source.path) == line
         found = self._marks.get(self.source.path, {}).get(line, [])
-        digits = max(4, len(str(len(self.source.lines))))
-        row: Row = [(f"{line:>{digits}} ", palette.here if here else palette.dim)]
+        row: Row = [(f"{line:>{self.digits}} ", palette.here if here else palette.dim)]
         row.append(self._mark(found))
         row.append(("▶", palette.here) if here else ("▷", palette.here) if waits else self._dot(line))
         row.append((" ", palette.text))
-        code = self.source.row(index, palette)
-        note = self._note(found)
-        if here:
-            code = [(text, style + palette.here_line) for text, style in code]
-        row.extend(code)
-        if note:
-            used = sum(len(text) for text, _ in row)
-            row.append((" " * max(2, width - used - len(note) - 1) + note, palette.dim))
-        elif here:
-            row.append((" " * width, palette.here_line))
+        row.extend(self.source.row(index, palette))
         return row
+
+    @property
+    def digits(self) -> int:
+        return max(4, len(str(self.row_count())))
+
+    @property
+    def frozen(self) -> int:  # type: ignore[override]
+        return self.digits + 4
+
+    def row_style(self, index: int) -> Style:
+        here = self.source is not None and self._focus == (self.source.path, index + 1)
+        return self.palette.here_line if here else super().row_style(index)
+
+    def tail(self, index: int) -> Row:
+        note = self._note(self._marks.get(self.path, {}).get(index + 1, []))
+        return [(f"  {note} ", self.palette.dim)] if note else []
 
     def _dot(self, line: int) -> tuple[str, Style]:
         lines = self._kernel_lines.get(self.path, frozenset())

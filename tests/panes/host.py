@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from pkdb_tui import config
-from pkdb_tui.panes.palette import Palette
 from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.pilot import Pilot
 from textual.widget import Widget
+
+from pkdb_tui import config
+from pkdb_tui.panes.palette import Palette
 
 PALETTE = Palette.of(config.theme("dark").colors)
 

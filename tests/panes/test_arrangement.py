@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from pkdb_tui.panes.arrangement import Arrangement, is_tiny, regions, tabs
 from textual.geometry import Region, Size
+
+from pkdb_tui.panes.arrangement import Arrangement, is_tiny, regions, tabs
 
 SIZES = [Size(80, 22), Size(100, 28), Size(120, 38), Size(200, 58), Size(60, 13), Size(61, 40)]
 

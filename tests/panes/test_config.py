@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from pkdb_tui import config, keys
 from pkdb_tui.app import PkdbApp
 from pkdb_tui.engine.api import LaunchOptions

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from host import PALETTE, lines, sent, shown
+
 from pkdb_tui.bridge import Bridge
 from pkdb_tui.panes.console import ConsolePane, Entered, History
 

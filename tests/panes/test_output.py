@@ -5,9 +5,10 @@ from __future__ import annotations
 import tracemalloc
 
 from host import PALETTE, lines, sent, shown
+from rich.style import Style
+
 from pkdb_tui.panes.output import OutputPane, Typed
 from pkdb_tui.panes.terminal_text import LineStore, styled
-from rich.style import Style
 
 
 def text_of(line: bytes) -> str:

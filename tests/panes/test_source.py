@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 from host import PALETTE, lines, sent, shown
+from values import breakpoint_at, kernel_stop
+
 from pkdb_tui.engine.api import BreakpointState, Frame, FrameKind, KernelSpan, SourceInfo
 from pkdb_tui.panes.base import RunCommand
 from pkdb_tui.panes.source import SourcePane
-from values import breakpoint_at, kernel_stop
 
 TEXT = "\n".join(f"line_{number} = {number}" for number in range(1, 31)) + "\n"
 
@@ -101,8 +102,30 @@ async def test_a_long_line_scrolls_sideways_and_tabs_are_expanded(tmp_path: Path
         assert lines(pane)[0].startswith("   1            x = '0123")
         await pilot.press("right", "right", "right", "right")
         await pilot.pause()
-        assert "0123456789012345678901234567890123456789" in lines(pane)[0] + "0123456789" * 4
-        assert not lines(pane)[0].startswith("   1")
+        assert lines(pane)[0] == "   1    9012345678901234567890123456789…"
+        await pilot.press(*["right"] * 40)
+        await pilot.pause()
+        assert lines(pane)[0].endswith("6789'")
+
+
+async def test_hits_stay_visible_beside_a_long_line(tmp_path: Path) -> None:
+    path = tmp_path / "wide.py"
+    path.write_text("x = '" + "数" * 100 + "'\n")
+    pane = SourcePane(PALETTE)
+    async with shown(pane, 40, 4):
+        pane.open(str(path))
+        pane.show_breakpoints((breakpoint_at(1, 1, BreakpointState.BOUND, file=str(path), hits=3),))
+        assert lines(pane)[0] == "   1 ●  x = '" + "数" * 9 + "…  hit 3"
+
+
+async def test_a_smaller_screen_keeps_the_focus_line(file: str) -> None:
+    pane = SourcePane(PALETTE)
+    frame = Frame(index=0, function="f", file=file, line=18, kind=FrameKind.PYTHON)
+    async with shown(pane, 60, 24) as pilot:
+        pane.show_stop(kernel_stop(frames=(frame,)))
+        await pilot.resize_terminal(60, 8)
+        await pilot.pause()
+        assert "  18  ▶ line_18 = 18" in lines(pane)
 
 
 async def test_a_file_that_cant_be_read_is_named(tmp_path: Path) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from host import PALETTE, lines, sent, shown
+from values import FILE, breakpoint_at, kernel_stop
+
 from pkdb_tui.engine.api import BreakpointState, ExitCause, LaunchRecord, Phase, Progress
 from pkdb_tui.panes.base import RunCommand
 from pkdb_tui.panes.breakpoints import BreakpointsPane, Jump
 from pkdb_tui.panes.launches import LaunchesPane
 from pkdb_tui.panes.status import KeyLine, StatusLine
-from values import FILE, breakpoint_at, kernel_stop
 
 
 async def test_breakpoints_say_state_place_hits_and_why_not() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 
 from host import PALETTE, lines, sent, shown
+from values import FILE, kernel_stop
+
 from pkdb_tui.engine.api import Focus, ThreadRange, ThreadState, ThreadValue, ThreadValues
 from pkdb_tui.panes.base import RunCommand
 from pkdb_tui.panes.threads import ThreadsPane
-from values import FILE, kernel_stop
 
 
 async def test_each_thread_has_number_state_and_line() -> None:

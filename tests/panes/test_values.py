@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from host import PALETTE, lines, sent, shown
+from values import kernel_stop, slice_of
+
 from pkdb_tui.engine.api import Evaluation, ExceptionInfo, ExitCause, Watch
 from pkdb_tui.panes.base import RunCommand
 from pkdb_tui.panes.stack import StackPane
 from pkdb_tui.panes.variables import VariablesPane
 from pkdb_tui.panes.watches import WatchesPane
-from values import kernel_stop, slice_of
 
 
 async def test_the_stack_merges_kernel_and_python_frames() -> None:

@@ -36,7 +36,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def environment(tmp_path: Path, compiled: Path, marked: Marked) -> dict[str, str]:
     """An environment that shares nothing with the person who runs the tests."""
     (tmp_path / "home").mkdir()
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "LD_LIBRARY_PATH") if name in os.environ}
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "LD_LIBRARY_PATH", "TMUX_TMPDIR") if name in os.environ}
     return {
         **kept,
         "LC_ALL": "C.UTF-8",

@@ -193,8 +193,10 @@ class Terminal:
         return self.end
 
     def kill(self) -> None:
-        """Takes the terminal away, as closing its window would."""
+        """Takes the terminal away, as closing its window would, and the socket that tmux leaves behind."""
         subprocess.run(["tmux", "-L", self._socket, "kill-server"], capture_output=True, check=False, timeout=LIMIT)
+        folder = Path(os.environ.get("TMUX_TMPDIR") or "/tmp") / f"tmux-{os.getuid()}"
+        (folder / self._socket).unlink(missing_ok=True)
 
 
 class Start(Protocol):

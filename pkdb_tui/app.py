@@ -49,6 +49,9 @@ ANSI_VARIABLES = {
 }
 
 
+QUIT_RUNNING = "The program is running. Press the key again to end it and leave; ^C stops it where it is."
+
+
 class PkdbApp(App[int]):
     """One session on the screen; its return value is the exit status."""
 
@@ -235,6 +238,7 @@ class PkdbApp(App[int]):
 
     @on(TitleChanged)
     def _title_changed(self) -> None:
+        self.workspace.fit()
         self.workspace.refresh_titles()
 
     @on(TabChosen)
@@ -300,6 +304,10 @@ class PkdbApp(App[int]):
 
     @work(group="quit")
     async def action_quit_session(self) -> None:
+        """At a stop at once, as pdb; what runs might have run for long, and is only ended when asked twice."""
+        if self.bridge.phase.running and self.key_line.message != QUIT_RUNNING:
+            self.key_line.say(QUIT_RUNNING)
+            return
         await self._leave()
 
     async def action_quit(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pkdb_tui.engine.api import (
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from pkdb_tui.app import PkdbApp
 
 
+RUNS_ON = 0.2  # seconds after which a program that goes on is more than a step
+
+
 class EventShower:
     """Turns events into what panes show, each in one batch."""
 
@@ -34,6 +38,7 @@ class EventShower:
         self._app = app
         self._generation = -1
         self._described = False
+        self._resumed = 0  # how often the program has gone on
 
     def show(self, event: Event) -> None:
         with self._app.batch_update():
@@ -65,6 +70,7 @@ class EventShower:
                 app.status.show_progress(event)
             case Exited(cause=cause):
                 app.status.show_exit(cause)
+                workspace.show_stale(False)
                 for pane in (workspace.variables, workspace.threads):
                     pane.show(None)
                 workspace.source.show_stop(None)
@@ -77,6 +83,9 @@ class EventShower:
         app = self._app
         app.status.show_phase(phase)
         app.key_line.refresh()
+        if phase.running:
+            self._resumed += 1
+            app.set_timer(RUNS_ON, partial(self._runs_on, self._resumed))
         if phase is Phase.RUNNING_PYTHON and not self._described:
             self._described = True
             session = app.bridge.session
@@ -90,6 +99,13 @@ class EventShower:
         if phase is Phase.IDLE:
             self._described = False
             app.workspace.source.forget_files()
+            app.workspace.forget_needs()
+
+    def _runs_on(self, resumed: int) -> None:
+        """No step: what is on screen is not where the program is any more."""
+        if resumed == self._resumed and self._app.bridge.phase.running:
+            self._app.workspace.source.show_running()
+            self._app.workspace.show_stale(True)
 
     def _stopped(self, snapshot: StopSnapshot, *, new: bool) -> None:
         if snapshot.generation < self._generation:
@@ -98,6 +114,7 @@ class EventShower:
         app, workspace = self._app, self._app.workspace
         if new and snapshot.reason is not Reason.START:
             app.key_line.clear()
+        workspace.show_stale(False)
         app.status.show_stop(snapshot)
         workspace.source.show_stop(snapshot)
         workspace.stack.show(snapshot)

@@ -54,7 +54,7 @@ class Workspace(Widget):
         self.launches = LaunchesPane(palette)
         self.breakpoints = BreakpointsPane(palette)
         self.panes: dict[str, Widget] = {name: getattr(self, name) for name in PANES}
-        self._last_focus = "source"
+        self._before_tiny = ""  # the pane that had the focus while there was room for more than the console
         self._preset = "balanced"
 
     def compose(self) -> ComposeResult:
@@ -118,9 +118,31 @@ class Workspace(Widget):
             self.call_after_refresh(self.refresh_titles)
 
     def on_resize(self) -> None:
+        self.forget_needs()
         self.refresh_titles()
         if is_tiny(self.size):
+            self._before_tiny = self._before_tiny or self.focused_name()
             self.console.input.focus()
+        elif self._before_tiny:
+            name, self._before_tiny = self._before_tiny, ""
+            self.show_pane(name)
+
+    def fit(self) -> None:
+        """Give the panes of the right column the rows they need; called when their rows are others."""
+        known = dict(self._layout_used.wanted.needs)
+        rows = {"threads": self.threads, "stack": self.stack, "watches": self.watches}
+        needs = {name: max(known.get(name, 0), pane.row_count()) for name, pane in rows.items()}
+        self._change(needs=tuple(needs.items()))
+
+    def forget_needs(self) -> None:
+        """Begin anew with what the right column needs, at another size or another run."""
+        self._change(needs=())
+        self.fit()
+
+    def show_stale(self, stale: bool) -> None:
+        """Draw what belongs to a stop that is over as such."""
+        for pane in (self.threads, self.stack, self.variables, self.watches):
+            pane.show_stale(stale)
 
     def show_threads(self, shown: bool) -> None:
         self._change(threads=shown)

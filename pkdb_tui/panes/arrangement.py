@@ -24,6 +24,7 @@ class Arrangement:
     columns: int = 41
     rows: int = 30
     threads: bool = False  # whether the threads pane is worth its rows
+    needs: tuple[tuple[str, int], ...] = ()  # the most rows each pane of the right column has had to show
 
     def with_tab(self, name: str) -> Arrangement:
         return replace(self, tab=name)
@@ -66,7 +67,7 @@ def regions(size: Size, wanted: Arrangement) -> dict[str, Region]:
         right = max(40, min(width - 50, round(width * wanted.columns / 100)))
         left = width - right - 1
         found["divider"] = Region(left, 0, 1, top)
-        found.update(_column(left + 1, right, top, wanted.threads))
+        found.update(_column(left + 1, right, top, wanted))
     found["title-source"] = Region(0, 0, left, 1)
     found["source"] = Region(0, 1, left, top - 1)
     active = wanted.tab if wanted.tab in tabs(size) else TABS[0]
@@ -75,11 +76,18 @@ def regions(size: Size, wanted: Arrangement) -> dict[str, Region]:
     return found
 
 
-def _column(x: int, width: int, height: int, threads: bool) -> dict[str, Region]:
-    """The right column: fixed shares, so that nothing moves while stepping; variables take what is left."""
-    sizes = {"stack": max(3, min(8, height // 5)), "watches": max(3, min(8, height // 5))}
-    if threads:
-        sizes["threads"] = max(2, min(8, height // 6))
+def _column(x: int, width: int, height: int, wanted: Arrangement) -> dict[str, Region]:
+    """The right column: panes get the rows they need, within their shares; variables take what is left.
+
+    Needs only grow during a session, so that nothing moves while stepping.
+    """
+    needs = dict(wanted.needs)
+    sizes = {
+        "stack": max(3, min(needs.get("stack", 0), height // 4)),
+        "watches": max(2, min(needs.get("watches", 0), height // 3)),
+    }
+    if wanted.threads:
+        sizes["threads"] = max(1, min(needs.get("threads", 0), height // 5))
     used = sum(sizes.values()) + len(sizes) + 1
     sizes["variables"] = max(1, height - used)
     found: dict[str, Region] = {}

@@ -134,6 +134,11 @@ class SourcePane(Pane):
                 self.open(frame.file, frame.line)
         self.refresh()
 
+    def show_running(self) -> None:
+        """Where the program is isn't known."""
+        self._focus, self._waits = ("", 0), {}
+        self.refresh()
+
     def show_breakpoints(self, breakpoints: tuple[Breakpoint, ...]) -> None:
         marks: dict[str, dict[int, list[Breakpoint]]] = {}
         for breakpoint in breakpoints:

@@ -124,6 +124,21 @@ class StatusLine(Widget):
         return Strip([*left, Segment(" " * gap), *right]).adjust_cell_length(width).apply_style(self.rich_style)
 
 
+def fitting(keys: Sequence[tuple[str, str]], width: int) -> list[tuple[str, str]]:
+    """As many keys as fit, from the left; the one that explains all others has its place first."""
+    room = width - sum(len(key) + len(label) + 3 for key, label in keys if label == "help")
+    fit: list[tuple[str, str]] = []
+    for key, label in keys:
+        length = 0 if label == "help" else len(key) + len(label) + 3
+        if length > room:
+            if length:
+                room = 0
+            continue
+        room -= length
+        fit.append((key, label))
+    return fit
+
+
 class KeyLine(Widget):
     """`n next  s step  c continue …`; a message takes its place until the next key."""
 
@@ -156,11 +171,6 @@ class KeyLine(Widget):
             text = self._message if len(self._message) < width - 1 else self._message[: width - 2] + "…"
             return Strip([Segment(f" {text}", self._style)]).adjust_cell_length(width).apply_style(self.rich_style)
         segments: list[Segment] = []
-        used = 0
-        for key, label in self._keys():
-            length = len(key) + len(label) + 3
-            if used + length > width:
-                break
+        for key, label in fitting(self._keys(), width):
             segments += [Segment(f" {key}", self.palette.here), Segment(f" {label} ", self.palette.dim)]
-            used += length
         return Strip(segments).adjust_cell_length(width).apply_style(self.rich_style)

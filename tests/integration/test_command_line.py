@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-
 from cli import FIXTURES, PROMPT, ROOT, plain, terminal
 
 

@@ -9,7 +9,6 @@ from contextlib import suppress
 
 import pexpect
 import pytest
-
 from cli import COMMAND, FIXTURES, PROMPT, environment, gone, living, plain, send_signal, terminal
 
 

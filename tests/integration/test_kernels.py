@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pexpect
 import pytest
-
 from cli import PROMPT, Run, gone, living, plain, send_signal, terminal
 
 pytestmark = pytest.mark.skipif(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-
 from cli import COMMAND, FIXTURES, PROMPT, environment, plain, terminal
 
 

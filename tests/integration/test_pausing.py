@@ -8,7 +8,6 @@ import time
 
 import pexpect
 import pytest
-
 from cli import PROMPT, send_signal, terminal
 
 STOP = re.compile(r"stopped: pause (\S+):(\d+) in (\S+)")

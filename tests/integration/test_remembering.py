@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pexpect
-
 from cli import PROMPT, plain, terminal
 
 

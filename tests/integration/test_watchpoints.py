@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 
 import pytest
-
 from cli import Run, plain
 
 pytestmark = pytest.mark.skipif(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
 from pkdb_tui.engine.errors import NativeError
 from pkdb_tui.engine.native.base import NativeVariable
 

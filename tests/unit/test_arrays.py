@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from native_memory import Memory
+
 from pkdb_tui.engine import arrays
 from pkdb_tui.engine.errors import ExpressionError
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from pkdb_tui.engine.api import BreakpointSpec, BreakpointState
 from pkdb_tui.engine.breakpoints import BreakpointBook, log_parts, parse_threads
 from pkdb_tui.engine.errors import BreakpointError

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from pkdb_tui.commands import language, locations
 from pkdb_tui.commands.control import explanation, overview, read_commands
 from pkdb_tui.commands.registry import ANY, STOPPED, Command, Registry, Reply, registry

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from native_memory import Memory
+
 from pkdb_tui.engine import expressions
 from pkdb_tui.engine.errors import ExpressionError
 from pkdb_tui.engine.native.base import NativeVariable

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+
 from pkdb_tui.engine.api import LaunchOptions, Phase, ThreadRange
 from pkdb_tui.engine.errors import NativeError
 from pkdb_tui.engine.native.base import (

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from pkdb_tui.engine.errors import ExpressionError
 from pkdb_tui.engine.native.base import NativeVariable
 from pkdb_tui.engine.native_c import lvalue_c, to_c

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from pkdb_tui.engine import saved
 from pkdb_tui.engine.api import BreakpointSpec, Event, LaunchOptions, Notice
 from pkdb_tui.engine.session import Session

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from native_memory import Memory
+
 from pkdb_tui.engine import slices
 from pkdb_tui.engine.api import ArrayStatistics, Slice
 from pkdb_tui.engine.errors import ExpressionError

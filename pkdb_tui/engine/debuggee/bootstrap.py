@@ -13,9 +13,10 @@ from typing import Any
 from pkdb_tui.engine.debuggee import wire
 from pkdb_tui.engine.debuggee.debugger import Debugger
 from pkdb_tui.engine.debuggee.dispatch import Dispatch
+from pkdb_tui.engine.debuggee.frameworks.base import Adapter
 from pkdb_tui.engine.debuggee.frameworks.minikokkos import MinikokkosAdapter
 from pkdb_tui.engine.debuggee.runner import run
-from pkdb_tui.engine.debuggee.runtimes import install
+from pkdb_tui.engine.debuggee.runtimes import describe, install
 
 Json = dict[str, Any]
 PR_SET_PDEATHSIG = 1
@@ -28,12 +29,21 @@ def _die_with_parent() -> None:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
+def _adapter(connection: wire.Connection) -> Adapter:
+    """For the pykokkos that an import will find: the one installed, or the embedded runtime."""
+    if describe()[0] != "installed":
+        return MinikokkosAdapter()
+    from pkdb_tui.engine.debuggee.frameworks.pykokkos import PyKokkosAdapter
+
+    return PyKokkosAdapter(lambda text: connection.event("notice", {"text": text, "severity": "warning"}))
+
+
 def begin(config: Json) -> None:
     """Connect, install the hooks, run the program; leaves as the program does."""
     _die_with_parent()
     connection = wire.Connection(wire.move_high(int(config["fd"])))
     install(str(config.get("runtime") or "auto"))
-    dispatch = Dispatch(connection, [MinikokkosAdapter()])
+    dispatch = Dispatch(connection, [_adapter(connection)])
     debugger = Debugger(connection, dispatch.spans)
     dispatch.debugger = debugger
     debugger.dispatch = dispatch

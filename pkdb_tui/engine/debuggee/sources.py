@@ -99,6 +99,14 @@ OWN_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__fi
 DEBUGGEE_ROOT = os.path.dirname(os.path.realpath(__file__)) + os.sep
 
 
+def add_library(folder: str) -> None:
+    """Count a folder as library code, such as a framework installed for development outside site-packages."""
+    global LIBRARY_ROOTS
+    LIBRARY_ROOTS = (*LIBRARY_ROOTS, os.path.realpath(folder) + os.sep)
+    is_glue.cache_clear()
+    is_runtime.cache_clear()
+
+
 @lru_cache(maxsize=4096)
 def is_glue(file: str) -> bool:
     """Library code: the standard library, site-packages, the import system, our own and the embedded runtime.

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+
 from pkdb_tui.minikokkos import debug
 
 HEADER = "import math\nimport numpy as np\nimport pkdb_tui.minikokkos as pk\n"

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pkdb_tui.minikokkos as pk
 import pytest
+
+import pkdb_tui.minikokkos as pk
 from pkdb_tui.minikokkos import debug
 from pkdb_tui.minikokkos.spans import kernel_spans
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gdb_lines import lines_with_code
+
 from pkdb_tui.minikokkos import debug
 from pkdb_tui.minikokkos.debug import Condition
 from pkdb_tui.minikokkos.spans import kernel_spans

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pkdb_tui.minikokkos as pk
 import pytest
+
+import pkdb_tui.minikokkos as pk
 
 HEAD = "@pk.workunit\ndef work(i: int, x: pk.View1D[pk.double]):\n"
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pkdb_tui.minikokkos as pk
 import pytest
+
+import pkdb_tui.minikokkos as pk
 
 SPACES = [pk.OpenMP, pk.Serial, pk.Debug]
 KERNELS = """

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pkdb_tui.minikokkos as pk
 import pytest
+
+import pkdb_tui.minikokkos as pk
 
 SPACES = [pk.OpenMP, pk.Serial, pk.Debug]
 COMPILED = [pk.OpenMP, pk.Serial]

@@ -213,7 +213,7 @@ class Captured(Exception):
         super().__init__("captured")
         self.entity = entity
         self.members = members
-        self.args = args
+        self.arguments = args
         self.module = module
 
 
@@ -242,7 +242,7 @@ def _runtime_class(base: Any, compiler: Any) -> Any:
             raise Captured(entity, members, args, module)
 
         def call(self, captured: Captured) -> Any:
-            entity, members, args = captured.entity, captured.members, captured.args
+            entity, members, args = captured.entity, captured.members, captured.arguments
             result = super().call_wrapper(entity, members, args, captured.module)
             if not callable(entity) and not isinstance(entity, list):
                 self.retrieve_results(entity, members, args)

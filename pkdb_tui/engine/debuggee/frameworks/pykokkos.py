@@ -1,0 +1,277 @@
+"""Real PyKokkos' adapter: its launches as seen at `Runtime`, debugged on builds of their own.
+
+Hook points: `Runtime.execute_workunit` (every workunit, after fusion) and `Runtime.run_workload`. What PyKokkos runs
+when nothing is debugged is its own optimised build, its files and its default space, untouched.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from pkdb_tui.engine.debuggee.frameworks.after_import import after_import
+from pkdb_tui.engine.debuggee.frameworks.base import Adapter
+from pkdb_tui.engine.debuggee.frameworks.minikokkos import MinikokkosAdapter
+from pkdb_tui.engine.debuggee.sources import add_library
+
+if TYPE_CHECKING:
+    from pkdb_tui.engine.debuggee.frameworks.pykokkos_build import Captured, DebugBuilds
+
+Json = dict[str, Any]
+HOOKED = "pykokkos.core.runtime"
+NEEDED = ("execute_workunit", "run_workload", "call_wrapper", "retrieve_results", "run_callbacks")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Where a launched entity stands in its file."""
+
+    name: str
+    file: str
+    first_line: int
+    last_line: int
+    lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Condition:
+    id: int
+    file: str
+    line: int
+    expression: str
+
+
+@dataclass(frozen=True)
+class Build:
+    """A loaded debug build, in the terms of `dispatch`."""
+
+    path: str
+    entry: str
+    lines: Mapping[str, tuple[int, ...]]
+    captured: Captured | None
+    runtime: Any
+    team: str = ""
+    bounds: str = "Kokkos::Impl::host_abort"
+    conditions: Mapping[int, tuple[str, int]] = field(default_factory=dict)
+    refused: Mapping[int, str] = field(default_factory=dict)
+
+
+def _kernel(entity: Any) -> Kernel:
+    """The function or class whose code runs. A fused launch is named by its parts and spans its first one."""
+    if isinstance(entity, list):
+        first = _kernel(entity[0])
+        return Kernel("_".join(part.__name__ for part in entity), first.file, first.first_line, first.last_line)
+    target = entity
+    if hasattr(entity, "__self__"):
+        target = type(entity.__self__)
+    elif not callable(entity):
+        target = type(entity)
+    name = getattr(entity, "__name__", target.__name__)
+    try:
+        lines, start = inspect.getsourcelines(target)
+    except (OSError, TypeError):
+        return Kernel(name, "", 0, 0)
+    return Kernel(name, os.path.realpath(inspect.getfile(target)), start, start + len(lines) - 1)
+
+
+def _policy_text(policy: Any, space: str) -> str:
+    kind = type(policy).__name__
+    if hasattr(policy, "league_size"):
+        return f"{kind}({space}, {policy.league_size}, {policy.team_size})"
+    return f"{kind}({space}, {getattr(policy, 'begin', 0)}, {getattr(policy, 'end', '?')})"
+
+
+def _depth() -> int:
+    """How many frames of PyKokkos lie between its hook point and the program's line."""
+    frame = sys._getframe(2)
+    depth = -1
+    while frame.f_back is not None and f"{os.sep}pykokkos{os.sep}" in frame.f_code.co_filename:
+        frame = frame.f_back
+        depth += 1
+    return depth
+
+
+class PyKokkosLaunch:
+    """One launch, in the terms of `dispatch`; `start(runtime)` begins it on any runtime."""
+
+    def __init__(
+        self, builds: Callable[[], DebugBuilds], entity: Any, start: Callable[[Any], Any], stock: Any, **facts: Any
+    ) -> None:
+        self._builds = builds
+        self._entity = entity
+        self._start = start
+        self._stock = stock
+        self.kernel = _kernel(entity)
+        self.frame_depth: int = facts["depth"]
+        self.pattern: str = facts["pattern"]
+        self.policy: str = facts["policy"]
+        self.space: str = facts["space"]
+        self.arguments: Mapping[str, Any] = facts["arguments"]
+        self.index_names = self._index_names()
+        self.functions = self._functions()
+
+    def _index_names(self) -> tuple[str, ...]:
+        if isinstance(self._entity, list) or not callable(self._entity):
+            return ()
+        names = [name for name in inspect.signature(self._entity).parameters if name not in self.arguments]
+        return tuple(name for name in names if not name.startswith("acc"))
+
+    def _functions(self) -> list[Kernel]:
+        """PyKokkos finds the kernel functions of a kernel in its own file: any of them may be called."""
+        return [
+            Kernel(span["name"], self.kernel.file, span["firstLine"], span["lastLine"], tuple(span["lines"]))
+            for span in MinikokkosAdapter().spans_of_file(self.kernel.file)
+            if not self.kernel.first_line <= span["firstLine"] <= self.kernel.last_line
+        ]
+
+    def run(self) -> Any:
+        return self._start(self._stock)
+
+    def optimised(self) -> Build:
+        """PyKokkos' own build has no line tables: a pause in it shows no Python line."""
+        return Build(path="", entry="", lines={}, captured=None, runtime=None, bounds="")
+
+    def build_debug(self, conditions: Sequence[Condition] = (), *, bounds: bool = True) -> Build:
+        from pkdb_tui.engine.debuggee.frameworks.pykokkos_build import BOUNDS_FLAG, lines_of
+
+        entities = self._entity if isinstance(self._entity, list) else [self._entity]
+        sources = [_kernel(entity).file for entity in entities]
+        runtime = self._builds().runtime(sources, BOUNDS_FLAG if bounds else "")
+        captured = runtime.capture(self._start)
+        functor = self.kernel.name
+        if hasattr(self._entity, "__self__"):
+            functor = type(self._entity.__self__).__name__
+        elif not callable(self._entity) and not isinstance(self._entity, list):
+            functor = type(self._entity).__name__
+        return Build(
+            path=os.path.realpath(captured.module.__file__),
+            entry=f"pk_functor_{functor}::operator()",
+            lines={file: tuple(lines) for file, lines in lines_of(captured.module.__file__).items()},
+            captured=captured,
+            runtime=runtime,
+            refused={c.id: "PyKokkos' builds carry no conditions" for c in conditions},
+        )
+
+    def run_debug(self, build: Build) -> Any:
+        return build.runtime.call(build.captured)
+
+
+class PyKokkosAdapter(Adapter):
+    """Knows the PyKokkos whose runtime has the hook points; says so plainly for another one."""
+
+    name = "pykokkos"
+    views = "kokkos"
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._hook: Callable[[Adapter, Any], Any] | None = None
+        self._made: DebugBuilds | None = None
+        self._scanner = MinikokkosAdapter()
+
+    def spans(self, file: str, source: str) -> list[Json]:
+        return self._scanner.spans(file, source)
+
+    def install(self, hook: Callable[[Adapter, Any], Any]) -> None:
+        self._hook = hook
+        after_import(HOOKED, self._wrap)
+
+    def uninstall(self) -> None:
+        self._hook = None
+
+    def _builds(self) -> DebugBuilds:
+        if self._made is None:
+            from pkdb_tui.engine.debuggee.frameworks.pykokkos_build import DebugBuilds
+
+            self._made = DebugBuilds()
+        return self._made
+
+    def _wrap(self, module: ModuleType) -> None:
+        runtime = module.Runtime
+        missing = [name for name in NEEDED if not hasattr(runtime, name)]
+        if missing:
+            self._tell(
+                f"This PyKokkos is not one pkdb-tui knows (its Runtime has no {', '.join(missing)}): "
+                "kernels run as they are; Python debugging works."
+            )
+            return
+        add_library(os.path.dirname(os.path.dirname(module.__file__ or "")))
+        stock_workunit, stock_workload = runtime.execute_workunit, runtime.run_workload
+
+        def execute_workunit(
+            self: Any, name: Any, policy: Any, workunit: Any, operation: str, parser: Any, **arguments: Any
+        ) -> Any:
+            def start(on: Any) -> Any:
+                if on is self:
+                    return stock_workunit(on, name, policy, workunit, operation, parser, **arguments)
+                parsers = _parsers(on, workunit)
+                return stock_workunit(on, name, policy, workunit, operation, parsers, **arguments)
+
+            if adapter._hook is None or type(self) is not runtime:
+                return stock_workunit(self, name, policy, workunit, operation, parser, **arguments)
+            space = _space_name(policy.space)
+            members = arguments or getattr(getattr(workunit, "__self__", None), "__dict__", {})
+            launch = PyKokkosLaunch(
+                adapter._builds,
+                workunit,
+                start,
+                self,
+                pattern=f"parallel_{operation}",
+                policy=_policy_text(policy, space),
+                space=space,
+                arguments=members,
+                depth=_depth(),
+            )
+            return adapter._hook(adapter, launch)
+
+        def run_workload(self: Any, space: Any, workload: Any) -> Any:
+            if adapter._hook is None or type(self) is not runtime or self.is_debug(space):
+                return stock_workload(self, space, workload)
+            launch = PyKokkosLaunch(
+                adapter._builds,
+                workload,
+                lambda on: stock_workload(on, space, workload),
+                self,
+                pattern="execute",
+                policy="",
+                space=_space_name(space),
+                arguments=dict(workload.__dict__),
+                depth=_depth(),
+            )
+            return adapter._hook(adapter, launch)
+
+        adapter = self
+        runtime.execute_workunit = execute_workunit
+        runtime.run_workload = run_workload
+
+    def condition(self, number: int, file: str, line: int, expression: str) -> Any:
+        return Condition(number, file, line, expression)
+
+    def is_build_error(self, error: BaseException) -> bool:
+        from pkdb_tui.engine.debuggee.frameworks.pykokkos_build import BuildError
+
+        return isinstance(error, BuildError)
+
+    def stride_note(self) -> str:
+        return "PyKokkos ignores strides and treats it as contiguous: other elements are read and written"
+
+
+def _parsers(runtime: Any, workunit: Any) -> Any:
+    from pykokkos.core.module_setup import get_metadata
+
+    if isinstance(workunit, list):
+        return [runtime.compiler.get_parser(get_metadata(part).path) for part in workunit]
+    return runtime.compiler.get_parser(get_metadata(workunit).path)
+
+
+def _space_name(space: Any) -> str:
+    import pykokkos.kokkos_manager
+
+    kind = getattr(space, "space", space)
+    if kind.value == "Default":
+        kind = pykokkos.kokkos_manager.get_default_space()
+    return str(kind.value)

@@ -54,15 +54,16 @@ class Workspace(Widget):
         self.launches = LaunchesPane(palette)
         self.breakpoints = BreakpointsPane(palette)
         self.panes: dict[str, Widget] = {name: getattr(self, name) for name in PANES}
+        self._titles = [Title(palette, partial(self._own_title, name), f"title-{name}") for name in PANES]
+        self._titles.append(Title(palette, self._tab_titles, "tabs"))
+        self._divider = Divider(palette, self._junctions)
         self._before_tiny = ""  # the pane that had the focus while there was room for more than the console
         self._preset = "balanced"
 
     def compose(self) -> ComposeResult:
         yield Static(TINY, id="title-tiny", markup=False)
-        for name in PANES:
-            yield Title(self.palette, partial(self._own_title, name), f"title-{name}")
-        yield Title(self.palette, self._tab_titles, "tabs")
-        yield Divider(self.palette, self._junctions)
+        yield from self._titles
+        yield self._divider
         yield from self.panes.values()
 
     # --- titles ---
@@ -102,9 +103,8 @@ class Workspace(Widget):
         return {placed[f"title-{name}"].y for name in RIGHT if f"title-{name}" in placed}
 
     def refresh_titles(self) -> None:
-        self.query_one(Divider).refresh()
-        for title in self.query(Title):
-            title.refresh()
+        for widget in (self._divider, *self._titles):
+            widget.refresh()
 
     # --- arrangement ---
 

@@ -83,8 +83,8 @@ def _column(x: int, width: int, height: int, wanted: Arrangement) -> dict[str, R
     """
     needs = dict(wanted.needs)
     sizes = {
-        "stack": max(3, min(needs.get("stack", 0), height // 4)),
-        "watches": max(2, min(needs.get("watches", 0), height // 3)),
+        "stack": max(3, min(needs.get("stack", 0), height // 5)),
+        "watches": max(2, min(needs.get("watches", 0), height // 4)),
     }
     if wanted.threads:
         sizes["threads"] = max(1, min(needs.get("threads", 0), height // 5))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from pkdb_tui.engine.api import ExitCause, FrameKind, StopSnapshot
+from pkdb_tui.engine.api import ExitCause, Frame, FrameKind, StopSnapshot
 from pkdb_tui.panes.base import Pane, Row, RunCommand
 from pkdb_tui.panes.palette import Palette
 
@@ -52,18 +52,22 @@ class StackPane(Pane):
         frame = frames[index]
         selected = index == self._snapshot.frame
         kinds = {FrameKind.KERNEL: palette.kernel, FrameKind.PYTHON: palette.text, FrameKind.GLUE: palette.dim}
-        name_width = max(10, min(24, max(len(f.function) for f in frames)))
-        place = f"{os.path.basename(frame.file)}:{frame.line}"
+        name_width = max(8, min(24, max(len(f.function) for f in frames)))
+        place_width = min(28, max(len(_place(f)) for f in frames))
         kind = frame.kind.value
         if frame.kind is FrameKind.KERNEL and self._snapshot.focus is not None:
             kind += f", thread {self._snapshot.focus.thread}"
         return [
             (" ▶ " if selected else "   ", palette.here),
             (f"{frame.function:<{name_width}} ", palette.here if selected else kinds[frame.kind]),
-            (f"{place:<16} ", palette.text if selected else palette.dim),
+            (f"{_place(frame):<{place_width}}  ", palette.text if selected else palette.dim),
             (kind, palette.dim),
         ]
 
     def chosen(self, index: int) -> None:
         if self._snapshot is not None and index < len(self._snapshot.frames):
             self.post_message(RunCommand(f"frame {index}"))
+
+
+def _place(frame: Frame) -> str:
+    return f"{os.path.basename(frame.file)}:{frame.line}"

@@ -42,6 +42,12 @@ def test_a_tiny_screen_keeps_the_console() -> None:
     assert placed["console"] == Region(0, 1, 20, 2)
 
 
-def test_stepping_changes_nothing_of_the_geometry() -> None:
-    size = Size(120, 38)
-    assert regions(size, Arrangement(threads=True)) == regions(size, Arrangement(threads=True))
+def test_the_right_column_gives_rows_to_what_needs_them() -> None:
+    needs = (("threads", 1), ("stack", 5), ("watches", 4))
+    placed = regions(Size(120, 38), Arrangement(threads=True, needs=needs))
+    assert [placed[name].height for name in ("threads", "stack", "watches")] == [1, 5, 4]
+    assert placed["variables"].height == 27 - 4 - 1 - 5 - 4
+    crowded = regions(
+        Size(120, 38), Arrangement(threads=True, needs=(("threads", 9000), ("stack", 80), ("watches", 70)))
+    )
+    assert crowded["variables"].height >= 5

@@ -81,6 +81,12 @@ async def test_progress_and_the_end_are_shown_with_their_cause() -> None:
         assert "exited: signal SIGSEGV" in lines(line)[0]
 
 
+async def test_a_narrow_key_line_keeps_the_key_for_help() -> None:
+    line = KeyLine(PALETTE, lambda: [("n", "next"), ("s", "step"), ("c", "continue"), ("?", "help"), ("q", "quit")])
+    async with shown(line, 24, 1):
+        assert lines(line)[0] == " n next  s step  ? help"
+
+
 async def test_the_key_line_gives_way_to_a_message() -> None:
     line = KeyLine(PALETTE, lambda: [("n", "next"), ("s", "step")])
     async with shown(line, 40, 1):

@@ -17,9 +17,9 @@ async def test_the_stack_merges_kernel_and_python_frames() -> None:
     async with shown(pane, 60, 5) as pilot:
         pane.show(kernel_stop())
         assert lines(pane)[:3] == [
-            " ▶ yax        yax.py:13        kernel, thread 3",
-            "   run        yax.py:22        python",
-            "   <module>   yax.py:28        python",
+            " ▶ yax      yax.py:13  kernel, thread 3",
+            "   run      yax.py:22  python",
+            "   <module> yax.py:28  python",
         ]
         await pilot.press("down", "enter")
         await pilot.pause()

@@ -18,6 +18,7 @@ from pkdb_tui.panes.arrangement import PRESETS, RIGHT, WorkspaceLayout, is_narro
 from pkdb_tui.panes.breakpoints import BreakpointsPane
 from pkdb_tui.panes.console import ConsolePane
 from pkdb_tui.panes.frames_around import Divider, Title
+from pkdb_tui.panes.guard import Guarded
 from pkdb_tui.panes.launches import LaunchesPane
 from pkdb_tui.panes.output import OutputPane
 from pkdb_tui.panes.palette import Palette
@@ -31,7 +32,7 @@ SHORT = {"variables": "vars", "breakpoints": "breaks"}
 TINY = "The terminal is small: the console alone fits. 60×15 shows more."
 
 
-class Workspace(Widget):
+class Workspace(Guarded, Widget):
     """Everything between the top and the bottom line."""
 
     DEFAULT_CSS = """

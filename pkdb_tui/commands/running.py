@@ -78,7 +78,7 @@ async def _step(session: Session, verb: Verb, name: str, text: str) -> Reply:
     "run to the end of this function",
     aliases=("return", "r", "fin"),
     details="In Python it stops where the function returns, with the value. In a kernel function it stops in its "
-    "caller; in the kernel itself the launch runs to its end and the stop is back in Python.",
+    "caller; in the kernel itself the launch runs to its end, past its breakpoints, and the stop is back in Python.",
     phases=STOPPED,
     key="f",
     group=GROUP,

@@ -35,7 +35,7 @@ from pkdb_tui.engine.native.base import (
     StopCause,
     ThreadsChanged,
 )
-from pkdb_tui.engine.protocol import KernelReady
+from pkdb_tui.engine.protocol import KernelReady, Placement
 from pkdb_tui.engine.snapshots import Place, native_frames, native_variable, python_frames
 
 if TYPE_CHECKING:
@@ -84,9 +84,21 @@ class KernelStops:
             self._unavailable(str(error))
         except NativeError as error:
             session.emit(Notice(text=str(error), severity=Severity.ERROR))
+        finally:
+            # Whatever went wrong, the program must not wait for ever.
+            session.connection.post("launchGo", launch=kernel.launch)
         session.emit(BreakpointsChanged(breakpoints=session.breakpoints))
         session.enter(Phase.RUNNING_KERNEL)
-        await session.connection.request("launchGo", launch=kernel.launch)
+
+    def place_unheard(self) -> None:
+        """Place what was asked for while the program's side can't say where: on the lines of the kernel itself."""
+        kernel = self._session.kernels.kernel
+        assert kernel is not None
+        for entry in self._session.book.entries.values():
+            if entry.python is None and entry.spec.line in kernel.lines.get(entry.file, []):
+                entry.python = Placement(
+                    id=entry.id, state="bound", file=entry.file, line=entry.spec.line, kernel=kernel.kernel
+                )
 
     async def _attach(self) -> None:
         session = self._session
@@ -118,6 +130,7 @@ class KernelStops:
         if not self._needed():
             await session.kernels.detach()
         await session.connection.request("launchDone", launch=body["launch"], then=self._after_launch)
+        await session.hear_placements()
 
     def _needed(self) -> bool:
         """Whether the native debugger should stay for later launches."""

@@ -73,6 +73,8 @@ class Looking:
         place = session.places[index]
         if place.side == NATIVE:
             return await session.kernel_stops.variables_of(place.index, snapshot.frames[index])
+        if session.python_blocked:
+            return ()  # nobody can answer until the kernel has ended
         body = await session.connection.request("variables", frame=place.index)
         found = [python_variable(msgspec.convert(row, VariableBody)) for row in body["variables"]]
         return session.history.mark(snapshot.frames[index], found, session.generation)
@@ -123,6 +125,11 @@ class Looking:
 
     async def _in_python(self, text: str, timeout: float, mode: str = "auto") -> Evaluation:
         snapshot = self._session.require_stop()
+        if self._session.python_blocked:
+            raise ExpressionError(
+                "The framework holds Python's lock while its kernel runs, so Python can't be evaluated here.",
+                "Name variables of the kernel, or ask after the launch.",
+            )
         place = self._session.places[snapshot.frame]
         index = place.index if place.side != NATIVE else 0
         raw = await self._session.connection.request(
@@ -256,6 +263,8 @@ class Looking:
             names = await self._session.kernel_stops.native_variables(found[0])
             head = text.rsplit(None, 1)[-1] if text.strip() else ""
             matches = [name for name in names if name.startswith(head)]
+        if self._session.python_blocked:
+            return matches
         snapshot = self._session.require_stop()
         place = self._session.places[snapshot.frame]
         body = await self._session.connection.request(

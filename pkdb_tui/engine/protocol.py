@@ -226,6 +226,7 @@ class KernelReady(Message, kw_only=True, rename="camel"):
     bounds_symbol: str = ""  # function reached on an out-of-bounds access, or empty
     index_names: list[str] = []  # the kernel's index parameters, outermost first
     stop_at_entry: bool = False
+    holds_lock: bool = False  # Python's lock is held while it runs: the debuggee answers nothing until it ends
     build: str = "debug"  # debug | release: in an optimised build few variables can be read
     breakpoints: list[int] = []  # ids that concern this kernel
     conditions: list[CompiledCondition] = []

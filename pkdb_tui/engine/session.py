@@ -121,6 +121,7 @@ class Session:
         self._tasks: set[asyncio.Task[None]] = set()
         self._python_stop: PythonStop | None = None
         self._quitting = False
+        self._unheard = False  # breakpoints were sent whose placements nobody could answer
         self._launched = False  # whether any kernel was launched
         self._settled = asyncio.Event()
 
@@ -172,6 +173,8 @@ class Session:
     def _task_done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
+            text = f"Something went wrong inside the debugger ({task.exception()!r}); the session goes on as it can."
+            self.emit(Notice(text=text, severity=Severity.ERROR))
             asyncio.get_running_loop().call_exception_handler(
                 {"message": "A task of the session failed", "exception": task.exception(), "task": task}
             )
@@ -335,11 +338,31 @@ class Session:
         """Whether launches without breakpoints need a debug build too: a watched element may change in any of them."""
         return self.settings["catchFaults"] or self.book.watching
 
+    @property
+    def python_blocked(self) -> bool:
+        """Whether a kernel under way holds Python's lock, so that the program's side can't answer."""
+        kernel = self.kernels.kernel
+        busy = self.phase in (Phase.RUNNING_KERNEL, Phase.STOPPED_KERNEL)
+        return busy and kernel is not None and kernel.holds_lock
+
     async def _send_breakpoints(self) -> None:
+        if self.python_blocked:
+            self.connection.post("settings", catchFaults=self.every_kernel_debugged)
+            self.connection.post("setBreakpoints", breakpoints=self.book.requests())
+            self.kernel_stops.place_unheard()
+            self._unheard = True
+            return
         if self.connection.connected:
             await self.connection.request("settings", catchFaults=self.every_kernel_debugged)
             body = await self.connection.request("setBreakpoints", breakpoints=self.book.requests())
             self.book.placed([msgspec.convert(placement, Placement) for placement in body["placements"]])
+
+    async def hear_placements(self) -> None:
+        """Ask again for what could not be answered while a kernel held Python's lock."""
+        if self._unheard:
+            self._unheard = False
+            await self._send_breakpoints()
+            self.emit(BreakpointsChanged(breakpoints=self.breakpoints))
 
     async def describe_file(self, path: str) -> SourceInfo:
         """What lines of a file can stop, before anything has run. Needs a started program."""

@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from pkdb_tui.panes.guard import Guarded, errors_shown
 from pkdb_tui.panes.palette import Palette
 
 Row = list[tuple[str, Style]]
@@ -31,7 +32,7 @@ class TitleChanged(Message):
     """A pane's title or badge is another one now."""
 
 
-class Pane(ScrollView, can_focus=True):
+class Pane(Guarded, ScrollView, can_focus=True):
     """Rows of styled text with a cursor; subclasses give `row_count` and `row`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -102,7 +103,11 @@ class Pane(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
-        index = y + self.scroll_offset.y
+        with errors_shown(self.app):
+            return self._line(y + self.scroll_offset.y, width)
+        return Strip([Segment(" this line can't be drawn", self.palette.fault)]).adjust_cell_length(width)
+
+    def _line(self, index: int, width: int) -> Strip:
         if index >= self.row_count():
             return Strip.blank(width, self.rich_style)
         under = self.row_style(index)

@@ -16,6 +16,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from pkdb_tui.panes.base import Pane, Row
+from pkdb_tui.panes.guard import Guarded
 from pkdb_tui.panes.palette import Palette
 
 KEPT = 5000  # lines of scrollback
@@ -143,7 +144,7 @@ class History:
         return None
 
 
-class CommandInput(Input):
+class CommandInput(Guarded, Input):
     """One line of a command; keys for history and completion."""
 
     DEFAULT_CSS = """
@@ -187,7 +188,7 @@ class CommandInput(Input):
         self._owner().lines.action_page(step)
 
 
-class ConsolePane(Vertical):
+class ConsolePane(Guarded, Vertical):
     """Scrollback above, the input line below. `completions` and `incomplete` come from the command language."""
 
     name_of_pane = "console"

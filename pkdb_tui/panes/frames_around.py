@@ -10,6 +10,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from pkdb_tui.panes.guard import Guarded
 from pkdb_tui.panes.palette import Palette
 
 
@@ -21,7 +22,7 @@ class TabChosen(Message):
         self.name = name
 
 
-class Title(Widget):
+class Title(Guarded, Widget):
     """`─ stack ─────`; with several names it is a line of tabs. `read` gives (name, badge, active, focused) each."""
 
     DEFAULT_CSS = "Title { height: 1; background: transparent; }"
@@ -58,7 +59,7 @@ class Title(Widget):
             at += length + 1
 
 
-class Divider(Widget):
+class Divider(Guarded, Widget):
     """The line between the columns, with a junction wherever a title begins; `junctions` gives their rows."""
 
     DEFAULT_CSS = "Divider { width: 1; background: transparent; }"

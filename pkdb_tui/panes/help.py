@@ -10,8 +10,10 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from pkdb_tui.panes.guard import Guarded
 
-class TextScreen(ModalScreen[None]):
+
+class TextScreen(Guarded, ModalScreen[None]):
     """A page of text over the screen; any of Esc, q, Enter and ? closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark,enter", "dismiss", "close")]
@@ -38,7 +40,7 @@ class TextScreen(ModalScreen[None]):
         self.query_one("#page").focus()
 
 
-class AskScreen(ModalScreen[str]):
+class AskScreen(Guarded, ModalScreen[str]):
     """One line asked for; empty when given up."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "give_up", "give up")]

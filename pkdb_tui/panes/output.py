@@ -15,6 +15,7 @@ from textual.widgets import Input
 
 from pkdb_tui.engine import formatting
 from pkdb_tui.panes.base import Pane, Row, TitleChanged
+from pkdb_tui.panes.guard import Guarded
 from pkdb_tui.panes.palette import Palette
 from pkdb_tui.panes.terminal_text import LineStore, styled
 
@@ -78,7 +79,7 @@ class OutputLines(Pane):
         self.scroll_home(animate=False) if end < 0 else self.scroll_end(animate=False)
 
 
-class InputLine(Input):
+class InputLine(Guarded, Input):
     """What is typed here goes to the program."""
 
     DEFAULT_CSS = """
@@ -93,7 +94,7 @@ class InputLine(Input):
         self.post_message(Typed(b"\x04"))
 
 
-class OutputPane(Vertical):
+class OutputPane(Guarded, Vertical):
     """Scrollback above, input line below."""
 
     name_of_pane = "output"

@@ -11,6 +11,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from pkdb_tui.engine.api import ExitCause, FrameKind, Phase, Progress, StopSnapshot
+from pkdb_tui.panes.guard import Guarded
 from pkdb_tui.panes.palette import Palette
 
 
@@ -19,7 +20,7 @@ def _clock(seconds: float) -> str:
     return f"{int(minutes):02d}:{rest:05.2f}"
 
 
-class StatusLine(Widget):
+class StatusLine(Guarded, Widget):
     """`yax.py ▪ kernel yax · OpenMP · launch 1 · breakpoint 2      thread 3 of 8 · j = 96     00:00.41`."""
 
     DEFAULT_CSS = "StatusLine { height: 1; dock: top; background: $surface; }"
@@ -139,7 +140,7 @@ def fitting(keys: Sequence[tuple[str, str]], width: int) -> list[tuple[str, str]
     return fit
 
 
-class KeyLine(Widget):
+class KeyLine(Guarded, Widget):
     """`n next  s step  c continue …`; a message takes its place until the next key."""
 
     DEFAULT_CSS = "KeyLine { height: 1; dock: bottom; background: $surface; }"

@@ -269,6 +269,7 @@ class Dispatch:
             "lines": {file: list(lines) for file, lines in build.lines.items()},
             "entry": build.entry,
             "views": adapter.views,
+            "holdsLock": adapter.holds_lock,
             "team": build.team,
             "boundsSymbol": build.bounds,
             "indexNames": list(launch.index_names),

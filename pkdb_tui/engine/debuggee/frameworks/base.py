@@ -47,6 +47,7 @@ class Adapter(ABC):
 
     name: str
     views: str  # which view reader understands its native frames
+    holds_lock = False  # whether its kernels run with Python's lock held
 
     @abstractmethod
     def spans(self, file: str, source: str) -> list[Json]:

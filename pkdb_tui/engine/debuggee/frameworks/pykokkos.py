@@ -166,6 +166,7 @@ class PyKokkosAdapter(Adapter):
 
     name = "pykokkos"
     views = "kokkos"
+    holds_lock = True
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell

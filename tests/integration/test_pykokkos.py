@@ -1,0 +1,96 @@
+"""Kernels of a real PyKokkos under gdb. `PKDB_PYKOKKOS` names an interpreter that has it, where this one doesn't."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PYTHON = os.environ.get("PKDB_PYKOKKOS", sys.executable)
+PROGRAM = """import numpy as np
+import pykokkos as pk
+
+
+@pk.function
+def half(v: float) -> float:
+    w: float = v / 2.0
+    return w
+
+
+@pk.workunit
+def row_sums(j: int, acc: pk.Acc[pk.double], cols: int, a: pk.View2D[pk.double]):
+    total: float = 0
+    for i in range(cols):
+        total += half(a[j][i])
+    acc += total
+
+
+a = np.arange(32.0).reshape(8, 4)
+policy = pk.RangePolicy(pk.ExecutionSpace.OpenMP, 0, 8)
+print("sum", pk.parallel_reduce(policy, row_sums, cols=4, a=a))
+"""
+
+
+def installed() -> bool:
+    probe = "import pykokkos, sys; sys.exit(bool(getattr(pykokkos, 'embedded', False)))"
+    return subprocess.run([PYTHON, "-c", probe], capture_output=True, check=False).returncode == 0
+
+
+pytestmark = [
+    pytest.mark.pykokkos,
+    pytest.mark.skipif(not installed(), reason="no PyKokkos can be imported here"),
+    pytest.mark.timeout(300),
+]
+
+
+def debug(folder: Path, *commands: str) -> subprocess.CompletedProcess[str]:
+    (folder / "sums.py").write_text(PROGRAM)
+    given = [part for command in commands for part in ("-c", command)]
+    line = [sys.executable, "-m", "pkdb_tui", "--plain", "--python", PYTHON, *given, "sums.py"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "2", "PYTHONPATH": str(Path(__file__).parents[2])}
+    return subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=280)
+
+
+def test_a_kernel_of_pykokkos_stops_and_its_values_are_numpys(tmp_path: Path) -> None:
+    run = debug(
+        tmp_path, "break 16", "continue", "print total", "print a[j, 0:4]", "print a.shape", "parallel_print total",
+        "where", "delete", "finish", "continue",
+    )  # fmt: skip
+    lines = run.stdout.splitlines()
+    assert run.stderr == ""
+    assert "stopped: breakpoint 1 sums.py:16 in row_sums thread 0 of 2 · j = 0" in lines
+    assert "3.0" in lines
+    assert "array([0., 1., 2., 3.])" in lines
+    assert "(8, 4)" in lines
+    assert any(line.split() == ["0", "3.0000000", "1", "35.000000"] for line in lines)
+    assert ">  0 row_sums sums.py:16 kernel" in lines
+    assert "sum 248.0" in lines
+    assert lines[-1] == "exited: status 0"
+
+
+def test_stepping_goes_into_kernel_functions_and_never_into_kokkos(tmp_path: Path) -> None:
+    run = debug(tmp_path, "break 15", "continue", "delete", "step", "step", "finish", "next", "finish", "continue")
+    stops = [line for line in run.stdout.splitlines() if line.startswith("stopped: step")]
+    assert [stop.split()[2] for stop in stops[:2]] == ["sums.py:7", "sums.py:8"]
+    assert all("sums.py" in stop for stop in stops)
+    assert "sum 248.0" in run.stdout
+
+
+def test_breakpoints_set_and_deleted_in_the_kernel_take_effect(tmp_path: Path) -> None:
+    run = debug(tmp_path, "break 16", "continue", "break 13", "delete 1", "continue", "delete", "finish", "continue")
+    stops = [line for line in run.stdout.splitlines() if line.startswith("stopped: breakpoint")]
+    assert [stop.split()[3] for stop in stops] == ["sums.py:16", "sums.py:13"]
+    assert "sum 248.0" in run.stdout
+
+
+def test_python_cant_be_asked_while_the_kernel_holds_its_lock(tmp_path: Path) -> None:
+    run = debug(tmp_path, "break 16", "continue", "up", "print policy", "quit")
+    assert run.stderr.startswith("error: The framework holds Python's lock while its kernel runs")
+
+
+def test_the_frameworks_own_cache_is_not_touched(tmp_path: Path) -> None:
+    debug(tmp_path, "break 16", "continue", "delete", "finish", "continue")
+    assert not (tmp_path / "pk_cpp").exists()

@@ -3,56 +3,47 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
+import traceback
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
 import platformdirs
 from textual import on, work
-from textual.app import App, ComposeResult, SystemCommand
+from textual.app import ComposeResult, SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
-from textual.theme import Theme as TextualTheme
+from textual.worker import WorkerFailed
 
 from pkdb_tui import config, keys
 from pkdb_tui.bridge import Bridge, EngineEvent
 from pkdb_tui.engine.api import LaunchOptions, Phase, ThreadValues
-from pkdb_tui.engine.errors import PkdbError
+from pkdb_tui.engine.errors import DebuggeeLost, PkdbError, WrongPhase
 from pkdb_tui.events import EventShower
+from pkdb_tui.look import look
 from pkdb_tui.panes.base import RunCommand, TitleChanged
 from pkdb_tui.panes.breakpoints import Jump, Prompt
 from pkdb_tui.panes.console import Entered
 from pkdb_tui.panes.frames_around import TabChosen
-from pkdb_tui.panes.help import AskScreen, TextScreen
+from pkdb_tui.panes.guard import Guarded
+from pkdb_tui.panes.help import TextScreen
 from pkdb_tui.panes.output import Typed
-from pkdb_tui.panes.palette import Palette
 from pkdb_tui.panes.source import FileWanted, LineNoted
 from pkdb_tui.panes.status import KeyLine, StatusLine
+from pkdb_tui.questions import OPEN, Questions
 from pkdb_tui.workspace import Workspace
 
-# What Textual's own style sheets ask of a theme in the terminal's colours.
-ANSI_VARIABLES = {
-    "ansi-background": "ansi_default",
-    "ansi-foreground": "ansi_default",
-    "border-blurred": "ansi_bright_black",
-    "block-cursor-foreground": "ansi_black",
-    "block-cursor-background": "ansi_white",
-    "input-cursor-background": "ansi_white",
-    "input-cursor-foreground": "ansi_black",
-    "input-cursor-text-style": "none",
-    "input-selection-background": "ansi_blue",
-    "input-selection-foreground": "ansi_white",
-    "screen-selection-background": "ansi_blue",
-    "screen-selection-foreground": "ansi_white",
-}
-
-
+LOG = logging.getLogger(__name__)
+LOG.addHandler(logging.NullHandler())
+INTERNAL = "The session goes on, but what was being done may not be shown. This is a defect; please report it."
 QUIT_RUNNING = "The program is running. Press the key again to end it and leave; ^C stops it where it is."
 
 
-class PkdbApp(App[int]):
+class PkdbApp(Guarded, Questions):
     """One session on the screen; its return value is the exit status."""
 
     TITLE = "pkdb-tui"
@@ -68,20 +59,16 @@ class PkdbApp(App[int]):
         self, options: LaunchOptions, *, commands: Sequence[str] = (), theme: str = "", remember: bool = True
     ) -> None:
         settings, self._config_problem = config.load()
-        chosen = config.theme(theme or settings.theme)
-        super().__init__(ansi_color=chosen.ansi)
-        self.palette = Palette.of(chosen.colors)
-        colors = chosen.colors
-        self.register_theme(
-            TextualTheme(
-                name=f"pkdb-{chosen.name}", primary=colors["here"], background=colors["background"],
-                surface=colors["surface"], panel=colors["rule"], foreground=colors["foreground"],
-                warning=colors["changed"], error=colors["fault"], accent=colors["here"], dark=chosen.dark,
-                ansi=chosen.ansi,
-                variables=ANSI_VARIABLES if chosen.ansi else {},
-            )
-        )  # fmt: skip
-        self.theme = f"pkdb-{chosen.name}"
+        self._settings = settings
+        self.keys = keys.remapped(settings.keys)
+        chosen = look(theme or settings.theme, os.environ)
+        colorless = os.environ.get("NO_COLOR")
+        super().__init__(ansi_color=chosen.theme.ansi)
+        if colorless is not None:
+            os.environ["NO_COLOR"] = colorless  # Textual takes it out, and the program is to find it
+        self.palette = chosen.palette
+        self.register_theme(chosen.theme)
+        self.theme = chosen.theme.name
         self.set_keymap(settings.keys)
         self.bridge = Bridge(self, options)
         history = Path(platformdirs.user_state_dir("pkdb-tui")) / "history" if remember else None
@@ -91,7 +78,7 @@ class PkdbApp(App[int]):
         self.shower = EventShower(self)
         self._commands = list(commands)
         self._remember = remember
-        self._search = ""
+        self.internal_errors: list[Exception] = []
         self.commands_done = asyncio.Event()  # what was given beforehand has been carried out
 
     def compose(self) -> ComposeResult:
@@ -109,6 +96,7 @@ class PkdbApp(App[int]):
         if self._config_problem:
             self.key_line.say(self._config_problem, fault=True)
             self.workspace.console.complain(self._config_problem)
+        asyncio.get_running_loop().set_exception_handler(self._task_failed)
         # Not through the loop, which may be blocked by writing to the terminal that is gone.
         for number in (signal.SIGHUP, signal.SIGTERM):
             signal.signal(number, self._hang_up)
@@ -166,6 +154,30 @@ class PkdbApp(App[int]):
             if quiet:
                 self.key_line.say(reply.text.splitlines()[0])
 
+    # --- errors of the screen's own ---
+
+    def show_internal_error(self, error: Exception) -> None:
+        """A defect of the screen: it is shown, and the session goes on."""
+        cause = error.error if isinstance(error, WorkerFailed) and isinstance(error.error, Exception) else error
+        LOG.error("internal error", exc_info=cause)
+        self.internal_errors.append(cause)
+        if not isinstance(self.screen, TextScreen):
+            trace = "".join(traceback.format_exception(cause))
+            self.push_screen(TextScreen("an error inside pkdb-tui", f"{INTERNAL}\n\n{trace}"))
+
+    def _handle_exception(self, error: Exception) -> None:
+        if self._running and self.screen_stack:
+            self.show_internal_error(error)
+        else:
+            super()._handle_exception(error)
+
+    def _task_failed(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if isinstance(error, Exception):
+            self.show_internal_error(error)
+
+    # --- what went wrong for the person ---
+
     def report(self, error: PkdbError) -> None:
         self.workspace.console.complain(str(error))
         self.key_line.say(str(error), fault=True)
@@ -201,8 +213,13 @@ class PkdbApp(App[int]):
 
     @on(Entered)
     def _entered(self, message: Entered) -> None:
-        if message.text.strip():
-            self.workspace.console.echo(message.text)
+        text = message.text.strip()
+        if not text:
+            return
+        self.workspace.console.echo(message.text)
+        if found := OPEN.fullmatch(text):
+            self.open_file(found["file"])
+        else:
             self.run_command(message.text, quiet=False)
 
     @on(Typed)
@@ -254,7 +271,7 @@ class PkdbApp(App[int]):
         commands = {"next", "step", "continue", "finish", "until", "pause", "restart", "print"}
         return [
             (keys.shown(key.keys), key.label)
-            for key in keys.KEYS
+            for key in self.keys
             if key.label and (key.name not in commands or key.name in usable)
         ]
 
@@ -298,7 +315,8 @@ class PkdbApp(App[int]):
         if session.phase.running:
             await self.carry_out("pause", quiet=True)
         elif session.looking.evaluating:
-            await session.interrupt_evaluation()
+            with suppress(WrongPhase, DebuggeeLost):  # it has just ended
+                await session.interrupt_evaluation()
         else:
             self.workspace.console.abandon()
 
@@ -320,41 +338,10 @@ class PkdbApp(App[int]):
         except PkdbError as error:
             self.report(error)
 
-    @work(group="ask")
-    async def action_search(self) -> None:
-        self._search = await self.push_screen_wait(AskScreen("search in the source:", self._search)) or self._search
-        self.action_search_again()
-
-    def action_search_again(self) -> None:
-        if self._search and not self.workspace.source.search(self._search):
-            self.key_line.say(f"`{self._search}` is not in this file")
-
-    @work(group="ask")
-    async def action_go_to(self) -> None:
-        if self.workspace.threads.has_focus:
-            text = await self.push_screen_wait(AskScreen("go to thread:"))
-            if text:
-                self.run_command(f"thread {text}")
-            return
-        text = await self.push_screen_wait(AskScreen("go to line:"))
-        if text.isdigit():
-            self.workspace.source.move_cursor(int(text) - 1)
-
-    @work(group="ask")
-    async def action_open_file(self) -> None:
-        text = await self.push_screen_wait(AskScreen("open file:"))
-        if text and not self.workspace.source.open_named(text):
-            self.key_line.say(self.workspace.source.message, fault=True)
-
-    @work(group="ask")
-    async def action_heat(self) -> None:
-        text = await self.push_screen_wait(AskScreen("colour threads by the value of:"))
-        if text:
-            await self.carry_out(f"parallel_print {text}", quiet=True)
-
     def action_help(self) -> None:
         pane, text = self.workspace.focused_help()
-        page = f"{text}\n\nKeys\n{keys.table()}\n\nCommands\n{self.bridge.help_text()}"
+        own = keys.table(keys.remapped(self._settings.keys, keys.PANE_KEYS), pane)
+        page = f"{text}\n\n{own}\n\nEverywhere\n{keys.table(self.keys)}\n\nCommands\n{self.bridge.help_text()}"
         self.push_screen(TextScreen(f"help: {pane}", page))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
+import re
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 
 
 class Key(NamedTuple):
@@ -16,6 +19,7 @@ class Key(NamedTuple):
     label: str
     about: str
     priority: bool = False
+    pane: str = ""  # the pane it means something in; empty for everywhere
 
 
 KEYS: tuple[Key, ...] = (
@@ -52,23 +56,86 @@ KEYS: tuple[Key, ...] = (
     Key("leave", "escape", "leave", "", "back to the source"),
     Key("palette", "ctrl+p", "command_palette", "", "search all commands"),
 )
+PANE_KEYS: tuple[Key, ...] = (
+    Key("row_up", "up,k", "cursor(-1)", "", "one row up", pane="any"),
+    Key("row_down", "down,j", "cursor(1)", "", "one row down", pane="any"),
+    Key("page_up", "pageup", "page(-1)", "", "one page up", pane="any"),
+    Key("page_down", "pagedown", "page(1)", "", "one page down", pane="any"),
+    Key("first_row", "home", "edge(-1)", "", "the first row", pane="any"),
+    Key("last_row", "end", "edge(1)", "", "the last row", pane="any"),
+    Key("scroll_left", "left", "shift(-8)", "", "scroll to the left", pane="any"),
+    Key("scroll_right", "right", "shift(8)", "", "scroll to the right", pane="any"),
+    Key("choose", "enter", "choose", "", "choose the row", pane="any"),
+    Key("temporary", "T", "temporary", "", "a breakpoint at the cursor that goes when it is hit", pane="source"),
+    Key("run_to_cursor", "U", "run_to_cursor", "", "run to the cursor", pane="source"),
+    Key("show_focus", "full_stop", "home_to_focus", "", "back to the line where the program is", pane="source"),
+    Key("generated", "G", "generated", "", "the C++ made from the kernel, beside its lines", pane="source"),
+    Key("thread_left", "left", "side(-1)", "", "the thread before", pane="threads"),
+    Key("thread_right", "right", "side(1)", "", "the thread after", pane="threads"),
+    Key("watch_variable", "w", "watch_variable", "", "show the variable at every stop", pane="variables"),
+    Key("edit_watch", "e", "edit", "", "change the watch", pane="watches"),
+    Key("delete_watch", "d", "delete", "", "delete the watch", pane="watches"),
+    Key("enable", "space", "enable", "", "disable or enable the breakpoint", pane="breakpoints"),
+    Key("edit_condition", "e", "edit", "", "change the breakpoint's condition", pane="breakpoints"),
+    Key("delete_breakpoint", "d", "delete", "", "delete the breakpoint", pane="breakpoints"),
+)
 PANES = ("source", "threads", "stack", "variables", "watches", "console", "output", "launches", "breakpoints")
+
+
+PANE_CHOICES = tuple(
+    Key(f"pane_{pane}", str(number), f"focus_pane('{pane}')", "", f"go to {pane}")
+    for number, pane in enumerate(PANES, 1)
+)
 
 
 def bindings() -> list[Binding]:
     """Every key as a Textual binding whose id is the action's name."""
-    made = [
-        Binding(key.keys, key.action, key.label or key.name, id=key.name, show=False, priority=key.priority)
-        for key in KEYS
-    ]
-    made += [
-        Binding(str(number), f"focus_pane('{pane}')", pane, id=f"pane_{pane}", show=False)
-        for number, pane in enumerate(PANES, 1)
-    ]
-    return made
+    return [_binding(key) for key in (*KEYS, *PANE_CHOICES)]
 
 
-SHOWN = {"question_mark": "?", "colon": ":", "slash": "/", "grave_accent": "`", "ctrl+c": "^C", "escape": "Esc"}
+def pane_bindings(pane: str) -> list[BindingType]:
+    """The keys of one pane; `any` for those of all."""
+    return [_binding(key) for key in PANE_KEYS if key.pane == pane]
+
+
+def _binding(key: Key) -> Binding:
+    return Binding(key.keys, key.action, key.label or key.name, id=key.name, show=False, priority=key.priority)
+
+
+def remapped(changes: Mapping[str, str], keys: Sequence[Key] = KEYS) -> tuple[Key, ...]:
+    """The keys as the person's settings have them."""
+    return tuple(key._replace(keys=_tidy(changes[key.name])) if key.name in changes else key for key in keys)
+
+
+def _tidy(keys: str) -> str:
+    return ",".join(key.strip() for key in keys.split(","))
+
+
+def fault(changes: Mapping[str, str]) -> tuple[str, str]:
+    """(the name of the first wrong entry of [keys], what is wrong with it); empty when all are right."""
+    known = {key.name: key for key in (*KEYS, *PANE_CHOICES, *PANE_KEYS)}
+    for name, text in changes.items():
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            return name, f"`{name}` is no action{f', `{near[0]}` is one' if near else ''}"
+        if not all(KEY_NAME.fullmatch(part.strip()) for part in text.split(",")):
+            return name, f"`{text}` is not a key; write keys as in `n`, `f6`, `ctrl+n`, several with commas"
+    taken: dict[tuple[str, str], str] = {}
+    used = remapped(changes, list(known.values()))
+    for key in sorted(used, key=lambda key: key.name in changes):
+        for part in key.keys.split(","):
+            other = taken.setdefault((key.pane, LONG.get(part, part)), key.name)
+            if other != key.name:
+                return key.name, f"`{part}` is the key of `{other}` already"
+    return "", ""
+
+
+SHOWN = {
+    "question_mark": "?", "colon": ":", "slash": "/", "grave_accent": "`", "full_stop": ".", "ctrl+c": "^C",
+    "escape": "Esc", "enter": "Enter", "tab": "Tab",
+}  # fmt: skip
+LONG = {short: long for long, short in SHOWN.items() if len(short) == 1}
+KEY_NAME = re.compile(r"[^\s,]|(?:(?:ctrl|shift|alt|super|hyper|meta)\+)*[A-Za-z0-9_]+")
 
 
 def shown(keys: str) -> str:
@@ -77,8 +144,13 @@ def shown(keys: str) -> str:
     return SHOWN.get(first, first.replace("ctrl+", "^").replace("shift+", "⇧"))
 
 
-def table() -> str:
-    """All keys, a line each, for help."""
-    rows = [f"{', '.join(shown(k) for k in key.keys.split(',')):<16} {key.about}" for key in KEYS]
-    rows.append(f"{'1-9':<16} go to a pane: {', '.join(PANES)}")
+def table(keys: Sequence[Key], pane: str = "") -> str:
+    """Keys, a line each, for help: those of everywhere, or of one pane."""
+    rows = [
+        f"{', '.join(shown(k) for k in key.keys.split(',')):<16} {key.about}"
+        for key in keys
+        if key.pane in ((pane, "any") if pane else ("",))
+    ]
+    if not pane:
+        rows.append(f"{'1-9':<16} go to a pane: {', '.join(PANES)}")
     return "\n".join(rows)

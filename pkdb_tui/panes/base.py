@@ -7,12 +7,13 @@ from typing import ClassVar
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from pkdb_tui import keys
 from pkdb_tui.panes.guard import Guarded, errors_shown
 from pkdb_tui.panes.palette import Palette
 
@@ -35,17 +36,7 @@ class TitleChanged(Message):
 class Pane(Guarded, ScrollView, can_focus=True):
     """Rows of styled text with a cursor; subclasses give `row_count` and `row`."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "cursor(-1)", "up", show=False),
-        Binding("down,j", "cursor(1)", "down", show=False),
-        Binding("pageup", "page(-1)", "page up", show=False),
-        Binding("pagedown", "page(1)", "page down", show=False),
-        Binding("home", "edge(-1)", "first", show=False),
-        Binding("end", "edge(1)", "last", show=False),
-        Binding("left", "shift(-8)", "left", show=False),
-        Binding("right", "shift(8)", "right", show=False),
-        Binding("enter", "choose", "choose", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.pane_bindings("any")
     DEFAULT_CSS = """
     Pane {
         scrollbar-size: 1 1; scrollbar-size-horizontal: 0; overflow-x: hidden; background: transparent;

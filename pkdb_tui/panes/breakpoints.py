@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import ClassVar
 
+from textual.binding import BindingType
 from textual.message import Message
 
+from pkdb_tui import keys
 from pkdb_tui.engine.api import Breakpoint, BreakpointState
 from pkdb_tui.panes.base import Pane, Row, RunCommand
 from pkdb_tui.panes.palette import Palette
@@ -31,6 +34,7 @@ class Prompt(Message):
 
 class BreakpointsPane(Pane):
     name_of_pane = "breakpoints"
+    BINDINGS: ClassVar[list[BindingType]] = keys.pane_bindings("breakpoints")
     help_text = "Enter shows the line; space enables or disables; d deletes; e edits the condition."
 
     def __init__(self, palette: Palette) -> None:
@@ -87,17 +91,17 @@ class BreakpointsPane(Pane):
         if b is not None and b.line:
             self.post_message(Jump(b.file, b.line))
 
-    def key_space(self) -> None:
+    def action_enable(self) -> None:
         b = self._current()
         if b is not None:
             self.post_message(RunCommand(f"{'disable' if b.enabled else 'enable'} {b.id}"))
 
-    def key_d(self) -> None:
+    def action_delete(self) -> None:
         b = self._current()
         if b is not None:
             self.post_message(RunCommand(f"delete {b.id}"))
 
-    def key_e(self) -> None:
+    def action_edit(self) -> None:
         b = self._current()
         if b is not None:
             self.post_message(Prompt(f"condition {b.id} {b.spec.condition}"))

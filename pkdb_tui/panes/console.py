@@ -15,6 +15,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from pkdb_tui.panes import completion
 from pkdb_tui.panes.base import Pane, Row
 from pkdb_tui.panes.guard import Guarded
 from pkdb_tui.panes.palette import Palette
@@ -283,25 +284,9 @@ class ConsolePane(Guarded, Vertical):
         matches = await self._completions(text)
         if not matches:
             return
-        head, word = split_last(text)
-        common = matches[0] if len(matches) == 1 else _common(matches)
+        head, word = completion.split_last(text)
+        common = completion.common(matches)
         if common.startswith(word):
             self.input.replace_text(head + common)
         if len(matches) > 1:
             self.say("  ".join(matches[:40]) + (" …" if len(matches) > 40 else ""))
-
-
-def split_last(text: str) -> tuple[str, str]:
-    """(everything before, the word being typed): words are dotted names."""
-    position = len(text)
-    while position and (text[position - 1].isalnum() or text[position - 1] in "_.-/~"):
-        position -= 1
-    return text[:position], text[position:]
-
-
-def _common(words: list[str]) -> str:
-    first, last = min(words), max(words)
-    length = 0
-    while length < min(len(first), len(last)) and first[length] == last[length]:
-        length += 1
-    return first[:length]

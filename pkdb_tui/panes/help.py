@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
 from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
+from pkdb_tui.panes import completion
 from pkdb_tui.panes.guard import Guarded
+
+CHOICES = 40
 
 
 class TextScreen(Guarded, ModalScreen[None]):
@@ -43,26 +48,47 @@ class TextScreen(Guarded, ModalScreen[None]):
 class AskScreen(Guarded, ModalScreen[str]):
     """One line asked for; empty when given up."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "give_up", "give up")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "give_up", "give up"),
+        Binding("tab", "complete", "complete", priority=True),
+    ]
     DEFAULT_CSS = """
     AskScreen { align: left bottom; background: transparent; }
-    AskScreen Input { height: 1; border: none; width: 100%; background: $surface; }
-    AskScreen Static { height: 1; background: $surface; color: $foreground; }
+    AskScreen Horizontal { height: 1; background: $surface; }
+    AskScreen Input, AskScreen Input:focus {
+        height: 1; border: none; padding: 0; width: 1fr; background: $surface; background-tint: transparent;
+    }
+    AskScreen Static { height: auto; width: auto; padding: 0 1; background: $surface; color: $primary; }
+    AskScreen #choices { width: 100%; color: $foreground; display: none; }
     """
 
-    def __init__(self, question: str, value: str = "") -> None:
+    def __init__(self, question: str, value: str = "", *, complete: Callable[[str], list[str]] | None = None) -> None:
+        """`complete` gives what a text can be completed to by Tab."""
         super().__init__()
-        self._question = question
-        self._value = value
+        self._complete = complete
+        self._choices = Static("", id="choices", markup=False)
+        self._question = Static(question, markup=False)
+        self.input = Input(value, select_on_focus=False)
 
     def compose(self) -> ComposeResult:
-        from textual.widgets import Input
+        yield self._choices
+        with Horizontal():
+            yield self._question
+            yield self.input
 
-        yield Static(self._question, markup=False)
-        yield Input(self._value, select_on_focus=False)
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self.dismiss(event.value)
 
-    def on_input_submitted(self, event: object) -> None:
-        self.dismiss(getattr(event, "value", ""))
+    def action_complete(self) -> None:
+        """As far as all agree; what there is to choose from is shown above."""
+        found = self._complete(self.input.value) if self._complete is not None else []
+        if not found:
+            return
+        self.input.value = completion.common(found)
+        self.input.cursor_position = len(self.input.value)
+        names = [os.path.basename(name.rstrip("/")) + "/" * name.endswith("/") for name in found[:CHOICES]]
+        self._choices.update("  ".join(names) + ("  …" if len(found) > CHOICES else ""))
+        self._choices.display = len(found) > 1
 
     def action_give_up(self) -> None:
         self.dismiss("")

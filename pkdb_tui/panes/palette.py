@@ -33,7 +33,9 @@ class Palette:
     cursor: Style
 
     @classmethod
-    def of(cls, colors: Mapping[str, str]) -> Palette:
+    def of(cls, colors: Mapping[str, str], *, colorless: bool = False) -> Palette:
+        """`colorless`: what colour says otherwise is said by reversing and underlining."""
+
         def plain(role: str, *, bold: bool | None = None, italic: bool | None = None) -> Style:
             return Style(color=_color(colors[role]), bold=bold, italic=italic)
 
@@ -42,8 +44,8 @@ class Palette:
             dim=plain("dim"),
             rule=plain("rule"),
             here=plain("here", bold=True),
-            here_line=Style(bgcolor=_color(colors["here_background"])),
-            changed=plain("changed"),
+            here_line=Style(bgcolor=_color(colors["here_background"]), reverse=colorless or None),
+            changed=plain("changed") + Style(underline=colorless or None),
             fault=plain("fault", bold=True),
             kernel=plain("kernel"),
             keyword=plain("keyword"),

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from rich.style import Style
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 
+from pkdb_tui import keys
 from pkdb_tui.engine.api import Breakpoint, BreakpointState, FrameKind, SourceInfo, StopSnapshot
 from pkdb_tui.panes.base import Pane, Row, RunCommand
 from pkdb_tui.panes.highlighting import LONGEST, SourceText
@@ -48,12 +49,7 @@ class SourcePane(Pane):
         "b sets or deletes a breakpoint at the cursor, T a temporary one; U runs to the cursor;\n"
         "/ searches, N again; g goes to a line; o opens a file; . returns to the focus; left and right scroll."
     )
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("b", "toggle_breakpoint", "break", show=False),
-        Binding("T", "temporary", "temporary break", show=False),
-        Binding("full_stop", "home_to_focus", "to focus", show=False),
-        Binding("U", "run_to_cursor", "run to cursor", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.pane_bindings("source")
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette)

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from rich.style import Style
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
+from pkdb_tui import keys
 from pkdb_tui.engine import formatting
 from pkdb_tui.engine.api import PythonThread, StopSnapshot, ThreadRange, ThreadState, ThreadValues
 from pkdb_tui.panes.base import Pane, Row, RunCommand
@@ -34,10 +35,7 @@ class ThreadsPane(Pane):
         "● ▓ at breakpoint   ■ stopped   ▸ ▒ runs   ≡ at barrier   ░ diverged   ! fault\n"
         "Arrows and Enter select a thread; g goes to one by number; v colours by the value of an expression."
     )
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "side(-1)", "left", show=False),
-        Binding("right", "side(1)", "right", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = keys.pane_bindings("threads")
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from textual.binding import BindingType
+
+from pkdb_tui import keys
 from pkdb_tui.engine import formatting
 from pkdb_tui.engine.api import FrameKind, StopSnapshot, Variable, VariableKind
 from pkdb_tui.panes.base import Pane, Row, RunCommand
@@ -10,6 +15,7 @@ from pkdb_tui.panes.palette import Palette
 
 class VariablesPane(Pane):
     name_of_pane = "variables"
+    BINDINGS: ClassVar[list[BindingType]] = keys.pane_bindings("variables")
     help_text = "« the value at the last stop here. Enter prints the value in full; w watches the variable."
 
     def __init__(self, palette: Palette) -> None:
@@ -68,6 +74,6 @@ class VariablesPane(Pane):
     def chosen(self, index: int) -> None:
         self.post_message(RunCommand(f"print {self._variables[index].name}"))
 
-    def key_w(self) -> None:
+    def action_watch_variable(self) -> None:
         if self._variables:
             self.post_message(RunCommand(f"display {self._variables[self.cursor_row].name}"))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from rich.style import Style
+from typing import ClassVar
 
+from rich.style import Style
+from textual.binding import BindingType
+
+from pkdb_tui import keys
 from pkdb_tui.engine import formatting
 from pkdb_tui.engine.api import ArrayStatistics, Slice, Watch
 from pkdb_tui.panes.base import Pane, Row, RunCommand
@@ -14,6 +18,7 @@ ROWS = 8  # rows of a two-dimensional slice
 
 class WatchesPane(Pane):
     name_of_pane = "watches"
+    BINDINGS: ClassVar[list[BindingType]] = keys.pane_bindings("watches")
     help_text = "w adds a watch, d deletes the one at the cursor. Slices show count, NaN, min, max and mean."
 
     def __init__(self, palette: Palette) -> None:
@@ -93,7 +98,7 @@ class WatchesPane(Pane):
             if watch.id == number:
                 self.post_message(RunCommand(f"print {watch.expression}"))
 
-    def key_d(self) -> None:
+    def action_delete(self) -> None:
         if self._rows and self._rows[self.cursor_row][0]:
             self.post_message(RunCommand(f"undisplay {self._rows[self.cursor_row][0]}"))
 

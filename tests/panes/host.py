@@ -27,6 +27,9 @@ class Host(App[None]):
     def compose(self) -> ComposeResult:
         yield self._widget
 
+    def show_internal_error(self, error: Exception) -> None:
+        raise error
+
     def keep(self, message: Message) -> None:
         if type(message).__module__.startswith("pkdb_tui.") and message not in self.sent:
             self.sent.append(message)

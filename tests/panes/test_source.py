@@ -75,11 +75,12 @@ async def test_b_sets_a_breakpoint_at_the_cursor_and_deletes_it_again(file: str)
     pane = SourcePane(PALETTE)
     async with shown(pane, 60, 8) as pilot:
         pane.open(file)
-        await pilot.press("down", "down", "b")
+        await pilot.press("down", "down")
+        pane.action_toggle_breakpoint()
         await pilot.pause()
         assert [message.text for message in sent(pilot, RunCommand)] == [f"break {file}:3"]  # type: ignore[attr-defined]
         pane.show_breakpoints((breakpoint_at(7, 3, BreakpointState.BOUND, file=file),))
-        await pilot.press("b")
+        pane.action_toggle_breakpoint()
         await pilot.pause()
         assert sent(pilot, RunCommand)[-1].text == "delete 7"  # type: ignore[attr-defined]
 

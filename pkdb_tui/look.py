@@ -1,0 +1,65 @@
+"""How the screen looks: the theme that was asked for or that the terminal can show, as Textual and panes need it."""
+
+from __future__ import annotations
+
+import curses
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from textual.theme import Theme as TextualTheme
+
+from pkdb_tui import config
+from pkdb_tui.panes.palette import Palette
+
+# What Textual's own style sheets ask of a theme in the terminal's colours.
+ANSI_VARIABLES = {
+    "ansi-background": "ansi_default",
+    "ansi-foreground": "ansi_default",
+    "border-blurred": "ansi_bright_black",
+    "block-cursor-foreground": "ansi_black",
+    "block-cursor-background": "ansi_white",
+    "input-cursor-background": "ansi_white",
+    "input-cursor-foreground": "ansi_black",
+    "input-cursor-text-style": "none",
+    "input-selection-background": "ansi_blue",
+    "input-selection-foreground": "ansi_white",
+    "screen-selection-background": "ansi_blue",
+    "screen-selection-foreground": "ansi_white",
+}
+FEW_COLORS = "ansi-16"
+
+
+@dataclass(frozen=True)
+class Look:
+    palette: Palette
+    theme: TextualTheme
+
+
+def colors_of_terminal(environment: Mapping[str, str]) -> int:
+    """How many colours the terminal says it has; 0 for none or when it isn't known."""
+    if environment.get("COLORTERM", "") in ("truecolor", "24bit"):
+        return 1 << 24
+    try:
+        curses.setupterm(environment.get("TERM", "dumb"), 1)
+        return max(curses.tigetnum("colors"), 0)
+    except curses.error:
+        return 0
+
+
+def fitting_theme(environment: Mapping[str, str]) -> str:
+    """The default theme, or the one of sixteen colours where there are no more or none are wanted."""
+    plain = "NO_COLOR" in environment or colors_of_terminal(environment) < 256
+    return FEW_COLORS if plain else "dark"
+
+
+def look(asked: str, environment: Mapping[str, str]) -> Look:
+    """Raises UsageError for a theme that isn't there."""
+    chosen = config.theme(asked or fitting_theme(environment))
+    colors = chosen.colors
+    theme = TextualTheme(
+        name=f"pkdb-{chosen.name}", primary=colors["here"], background=colors["background"],
+        surface=colors["surface"], panel=colors["rule"], foreground=colors["foreground"], warning=colors["changed"],
+        error=colors["fault"], accent=colors["here"], dark=chosen.dark, ansi=chosen.ansi,
+        variables=ANSI_VARIABLES if chosen.ansi else {},
+    )  # fmt: skip
+    return Look(Palette.of(colors, colorless="NO_COLOR" in environment), theme)

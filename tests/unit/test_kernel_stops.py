@@ -109,6 +109,9 @@ class RecordedConnection:
         self.sent.append((command, arguments))
         return {}
 
+    def post(self, command: str, **arguments: Any) -> None:
+        self.sent.append((command, arguments))
+
 
 async def launch(verbs: Sequence[Verb], *, refused: Verb | None = None) -> dict[str, Any]:
     """Arguments of `launchDone` after a launch that stopped before each of these verbs."""

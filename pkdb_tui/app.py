@@ -34,6 +34,7 @@ from pkdb_tui.panes.help import TextScreen
 from pkdb_tui.panes.output import Typed
 from pkdb_tui.panes.source import FileWanted, LineNoted
 from pkdb_tui.panes.status import KeyLine, StatusLine
+from pkdb_tui.panes.watches import EditWatch
 from pkdb_tui.questions import OPEN, Questions
 from pkdb_tui.workspace import Workspace
 
@@ -132,8 +133,11 @@ class PkdbApp(Guarded, Questions):
 
     # --- commands ---
 
-    async def carry_out(self, text: str, *, quiet: bool = False) -> None:
-        """Run one command; its answer goes to the console, what went wrong to console and key line."""
+    async def carry_out(self, text: str, *, quiet: bool = False) -> bool:
+        """Run one command; its answer goes to the console, what went wrong to console and key line.
+
+        False when it was refused.
+        """
         self.key_line.clear()
         try:
             reply = await self.bridge.run(text)
@@ -141,10 +145,10 @@ class PkdbApp(Guarded, Questions):
             if quiet:
                 self.workspace.console.echo(text)
             self.report(error)
-            return
+            return False
         if reply.value == "quit":
             await self._leave()
-            return
+            return True
         if isinstance(reply.value, ThreadValues):
             self.workspace.threads.show_values(reply.value)
         if reply.text:
@@ -153,6 +157,7 @@ class PkdbApp(Guarded, Questions):
             self.workspace.console.say(reply.text)
             if quiet:
                 self.key_line.say(reply.text.splitlines()[0])
+        return True
 
     # --- errors of the screen's own ---
 
@@ -252,6 +257,10 @@ class PkdbApp(Guarded, Questions):
     @on(Prompt)
     def _prompt(self, message: Prompt) -> None:
         self.action_fill(message.text)
+
+    @on(EditWatch)
+    def _edit_watch(self, message: EditWatch) -> None:
+        self.edit_watch(message.watch)
 
     @on(TitleChanged)
     def _title_changed(self) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import platformdirs
 
+from pkdb_tui import keys
 from pkdb_tui.engine.errors import UsageError
 
 THEMES = Path(__file__).parent / "themes"
@@ -24,9 +27,9 @@ class Theme(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`theme` names a theme; `keys` maps action names to keys, several separated by commas."""
+    """`theme` names a theme, empty for one that fits the terminal; `keys` maps action names to keys."""
 
-    theme: str = "dark"
+    theme: str = ""
     keys: dict[str, str] = {}
 
 
@@ -40,15 +43,43 @@ def load() -> tuple[Config, str]:
     """(the settings, what is wrong with the file in one sentence); the defaults when anything is wrong."""
     path = config_path()
     try:
-        return msgspec.convert(tomllib.loads(path.read_text()), Config), ""
+        text = path.read_text(encoding="utf-8")
+        raw = tomllib.loads(text)
     except FileNotFoundError:
         return Config(), ""
     except tomllib.TOMLDecodeError as error:
         return Config(), f"{path} is not TOML: {error}. The defaults are used."
-    except msgspec.ValidationError as error:
-        return Config(), f"{path}: {error}. The defaults are used."
     except (OSError, UnicodeDecodeError) as error:
         return Config(), f"{path} can't be read: {error}. The defaults are used."
+    name, wrong = _fault(raw)
+    if wrong:
+        return Config(), f"{path}, line {_line_of(name, text)}: {wrong}. The defaults are used."
+    return msgspec.convert(raw, Config), ""
+
+
+def _fault(raw: dict[str, Any]) -> tuple[str, str]:
+    """(the key of the first wrong setting, what is wrong with it)."""
+    settings = Config.__struct_fields__
+    for name, value in raw.items():
+        if name not in settings:
+            return name, f"`{name}` is not a setting; there are {' and '.join(settings)}"
+        wanted = dict if name == "keys" else str
+        if not isinstance(value, wanted):
+            return name, f"`{name}` wants {'a table, [keys]' if wanted is dict else 'a text in quotes'}"
+    theme = raw.get("theme", "")
+    if theme and theme not in theme_names():
+        return "theme", f"there is no theme `{theme}`; there are {', '.join(theme_names())}"
+    for name, value in raw.get("keys", {}).items():
+        if not isinstance(value, str):
+            return name, f'`{name}` wants a text in quotes, such as "n"'
+    return keys.fault(raw.get("keys", {}))
+
+
+def _line_of(name: str, text: str) -> int:
+    """The line that sets a key, or opens a table of that name; 1 when it isn't found."""
+    pattern = re.compile(rf"""\s*(?:\[\s*)?["']?{re.escape(name)}["']?\s*(?:[=.\]])""")
+    lines = text.splitlines()
+    return next((number for number, line in enumerate(lines, 1) if pattern.match(line)), 1)
 
 
 def theme_names() -> list[str]:

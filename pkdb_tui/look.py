@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import curses
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -27,6 +27,7 @@ ANSI_VARIABLES = {
     "screen-selection-foreground": "ansi_white",
 }
 FEW_COLORS = "ansi-16"
+MANY_COLORS = re.compile("256color|direct|kitty|alacritty|foot|ghostty|wezterm|contour|iterm")
 
 
 @dataclass(frozen=True)
@@ -35,21 +36,16 @@ class Look:
     theme: TextualTheme
 
 
-def colors_of_terminal(environment: Mapping[str, str]) -> int:
-    """How many colours the terminal says it has; 0 for none or when it isn't known."""
+def many_colors(environment: Mapping[str, str]) -> bool:
+    """Whether the terminal says that it has 256 colours or more."""
     if environment.get("COLORTERM", "") in ("truecolor", "24bit"):
-        return 1 << 24
-    try:
-        curses.setupterm(environment.get("TERM", "dumb"), 1)
-        return max(curses.tigetnum("colors"), 0)
-    except curses.error:
-        return 0
+        return True
+    return bool(MANY_COLORS.search(environment.get("TERM", "")))
 
 
 def fitting_theme(environment: Mapping[str, str]) -> str:
     """The default theme, or the one of sixteen colours where there are no more or none are wanted."""
-    plain = "NO_COLOR" in environment or colors_of_terminal(environment) < 256
-    return FEW_COLORS if plain else "dark"
+    return "dark" if many_colors(environment) and "NO_COLOR" not in environment else FEW_COLORS
 
 
 def look(asked: str, environment: Mapping[str, str]) -> Look:

@@ -12,6 +12,7 @@ from pkdb_tui.panes import completion
 from pkdb_tui.panes.help import AskScreen
 
 if TYPE_CHECKING:
+    from pkdb_tui.engine.api import Watch
     from pkdb_tui.panes.status import KeyLine
     from pkdb_tui.workspace import Workspace
 
@@ -26,6 +27,9 @@ class Questions(App[int]):
     _search = ""
 
     def run_command(self, text: str, *, quiet: bool = True) -> None:
+        raise NotImplementedError
+
+    async def carry_out(self, text: str, *, quiet: bool = False) -> bool:
         raise NotImplementedError
 
     @work(group="ask")
@@ -63,6 +67,12 @@ class Questions(App[int]):
             self.workspace.show_pane("source")
         else:
             self.key_line.say(self.workspace.source.message, fault=True)
+
+    @work(group="ask")
+    async def edit_watch(self, watch: Watch) -> None:
+        text = await self.push_screen_wait(AskScreen("watch:", watch.expression))
+        if text and text != watch.expression and await self.carry_out(f"display {text}", quiet=True):
+            await self.carry_out(f"undisplay {watch.id}", quiet=True)
 
     @work(group="ask")
     async def action_heat(self) -> None:

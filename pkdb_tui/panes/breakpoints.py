@@ -35,7 +35,7 @@ class Prompt(Message):
 class BreakpointsPane(Pane):
     name_of_pane = "breakpoints"
     BINDINGS: ClassVar[list[BindingType]] = keys.pane_bindings("breakpoints")
-    help_text = "Enter shows the line; space enables or disables; d deletes; e edits the condition."
+    help_text = "○ pending   ● bound   × cannot bind   ◌ disabled. Enter shows the line."
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette)

@@ -145,12 +145,12 @@ class History:
         return None
 
 
-class CommandInput(Guarded, Input):
+class ConsoleInput(Guarded, Input):
     """One line of a command; keys for history and completion."""
 
     DEFAULT_CSS = """
-    CommandInput { height: 1; border: none; padding: 0; background: transparent; width: 1fr; }
-    CommandInput:focus { border: none; }
+    ConsoleInput { height: 1; border: none; padding: 0; background: transparent; width: 1fr; }
+    ConsoleInput:focus { border: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "history(-1)", "earlier", show=False),
@@ -222,15 +222,15 @@ class ConsolePane(Guarded, Vertical):
         yield self.lines
         with Horizontal(id="console-row"):
             yield Static(PROMPT, id="console-prompt")
-            yield CommandInput(id="console-input", select_on_focus=False)
+            yield ConsoleInput(id="console-input", select_on_focus=False)
 
     @property
     def badge(self) -> str:
         return ""
 
     @property
-    def input(self) -> CommandInput:
-        return self.query_one(CommandInput)
+    def input(self) -> ConsoleInput:
+        return self.query_one(ConsoleInput)
 
     # --- writing ---
 

@@ -23,7 +23,8 @@ class TabChosen(Message):
 
 
 class Title(Guarded, Widget):
-    """`─ stack ─────`; with several names it is a line of tabs. `read` gives (name, badge, active, focused) each."""
+    """`─ stack ─────`; with several names it is a line of tabs. `read` gives (name, badge, active, focused) each;
+    a badge that begins with `+` is news."""
 
     DEFAULT_CSS = "Title { height: 1; background: transparent; }"
 
@@ -39,7 +40,9 @@ class Title(Guarded, Widget):
         segments: list[Segment] = [Segment("─", self.palette.rule)]
         for name, badge, active, focused in self._read():
             style = self.palette.here if focused else self.palette.text if active else self.palette.dim
-            segments.append(Segment(f" {name}{' ' + badge if badge else ''} ", style))
+            segments.append(Segment(f" {name} ", style))
+            if badge:
+                segments.append(Segment(f"{badge} ", self.palette.changed if badge.startswith("+") else style))
             segments.append(Segment("─", self.palette.rule))
         strip = Strip(segments)
         if strip.cell_length < width:

@@ -33,10 +33,10 @@ class TextScreen(Guarded, ModalScreen[None]):
     def __init__(self, title: str, text: str) -> None:
         super().__init__()
         self._title = title
-        self._text = text
+        self.text = text
 
     def compose(self) -> ComposeResult:
-        page = VerticalScroll(Static(self._text, markup=False), id="page")
+        page = VerticalScroll(Static(self.text, markup=False), id="page")
         page.border_title = self._title
         page.border_subtitle = "Esc closes"
         yield page

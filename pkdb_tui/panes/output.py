@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from rich.segment import Segment
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.geometry import Size
 from textual.message import Message
-from textual.strip import Strip
 from textual.widgets import Input
 
 from pkdb_tui.engine import formatting
@@ -105,7 +103,7 @@ class OutputPane(Guarded, Vertical):
         super().__init__(id="output")
         self.lines = OutputLines(palette)
         self.palette = palette
-        self._unseen = 0
+        self._seen = 0  # lines there were when the pane was last on screen
 
     def compose(self) -> ComposeResult:
         yield self.lines
@@ -114,7 +112,10 @@ class OutputPane(Guarded, Vertical):
     @property
     def badge(self) -> str:
         count = len(self.lines.store) + self.lines.store.dropped
-        return formatting.thousands(count) if count else ""
+        if self.is_on_screen:
+            self._seen = count
+        news = count - self._seen
+        return f"+{formatting.thousands(news)}" if news else formatting.thousands(count) if count else ""
 
     def append(self, data: bytes, dropped: int) -> None:
         if dropped:
@@ -128,6 +129,3 @@ class OutputPane(Guarded, Vertical):
 
     def focus_inside(self) -> None:
         self.query_one(InputLine).focus()
-
-
-__all__ = ["OutputPane", "Segment", "Strip", "Typed"]

@@ -45,9 +45,7 @@ class SourcePane(Pane):
     name_of_pane = "source"
     help_text = (
         "○ breakpoint pending   ● bound   × cannot bind   ◌ disabled   · line has kernel code\n"
-        "▶ the focus   ▷ where Python waits\n"
-        "b sets or deletes a breakpoint at the cursor, T a temporary one; U runs to the cursor;\n"
-        "/ searches, N again; g goes to a line; o opens a file; . returns to the focus; left and right scroll."
+        "▶ the focus   ▷ where Python waits"
     )
     BINDINGS: ClassVar[list[BindingType]] = keys.pane_bindings("source")
 
@@ -224,15 +222,20 @@ class SourcePane(Pane):
         if found:
             self.post_message(RunCommand("delete " + " ".join(str(b.id) for b in found)))
         else:
-            self.post_message(RunCommand(f"break {self.path}:{line}"))
+            self.post_message(RunCommand(f"break {self.place(line)}"))
 
     def action_temporary(self) -> None:
         if self.source is not None:
-            self.post_message(RunCommand(f"tbreak {self.path}:{self.cursor_row + 1}"))
+            self.post_message(RunCommand(f"tbreak {self.place(self.cursor_row + 1)}"))
+
+    def place(self, line: int) -> str:
+        """A line as commands name it: the file as seen from this folder where it lies below it."""
+        relative = os.path.relpath(self.path)
+        return f"{self.path if relative.startswith('..') else relative}:{line}"
 
     def action_run_to_cursor(self) -> None:
         if self.source is not None:
-            self.post_message(RunCommand(f"tbreak {self.path}:{self.cursor_row + 1}"))
+            self.action_temporary()
             self.post_message(RunCommand("continue"))
 
     def action_home_to_focus(self) -> None:

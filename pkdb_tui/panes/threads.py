@@ -32,8 +32,8 @@ class ThreadsPane(Pane):
     name_of_pane = "threads"
     cursor_shown = False
     help_text = (
-        "● ▓ at breakpoint   ■ stopped   ▸ ▒ runs   ≡ at barrier   ░ diverged   ! fault\n"
-        "Arrows and Enter select a thread; g goes to one by number; v colours by the value of an expression."
+        "● ▓ at breakpoint   ■ stopped   ▸ ▒ runs   ≡ at barrier   ░ diverged   ! fault   · ended\n"
+        "[3] the focus. Enter moves it to the selected thread; g goes to one by number; v colours by a value."
     )
     BINDINGS: ClassVar[list[BindingType]] = keys.pane_bindings("threads")
 

@@ -16,7 +16,7 @@ from pkdb_tui.panes.palette import Palette
 class VariablesPane(Pane):
     name_of_pane = "variables"
     BINDINGS: ClassVar[list[BindingType]] = keys.pane_bindings("variables")
-    help_text = "« the value at the last stop here. Enter prints the value in full; w watches the variable."
+    help_text = "« the value at the last stop here. Enter prints the value in full."
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette)

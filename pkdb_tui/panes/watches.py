@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from rich.style import Style
 from textual.binding import BindingType
+from textual.message import Message
 
 from pkdb_tui import keys
 from pkdb_tui.engine import formatting
@@ -16,10 +17,18 @@ from pkdb_tui.panes.palette import Palette
 ROWS = 8  # rows of a two-dimensional slice
 
 
+class EditWatch(Message):
+    """A watch is to become another one."""
+
+    def __init__(self, watch: Watch) -> None:
+        super().__init__()
+        self.watch = watch
+
+
 class WatchesPane(Pane):
     name_of_pane = "watches"
     BINDINGS: ClassVar[list[BindingType]] = keys.pane_bindings("watches")
-    help_text = "w adds a watch, d deletes the one at the cursor. Slices show count, NaN, min, max and mean."
+    help_text = "w adds a watch. Below a slice stand its NaNs, least, greatest and mean; a changed element is marked."
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette)
@@ -93,14 +102,20 @@ class WatchesPane(Pane):
         return self._rows[index][1]
 
     def chosen(self, index: int) -> None:
-        number = self._rows[index][0]
-        for watch in self._watches:
-            if watch.id == number:
-                self.post_message(RunCommand(f"print {watch.expression}"))
+        if (watch := self._current()) is not None:
+            self.post_message(RunCommand(f"print {watch.expression}"))
+
+    def _current(self) -> Watch | None:
+        number = self._rows[self.cursor_row][0] if self._rows else 0
+        return next((watch for watch in self._watches if watch.id == number), None)
 
     def action_delete(self) -> None:
-        if self._rows and self._rows[self.cursor_row][0]:
-            self.post_message(RunCommand(f"undisplay {self._rows[self.cursor_row][0]}"))
+        if (watch := self._current()) is not None:
+            self.post_message(RunCommand(f"undisplay {watch.id}"))
+
+    def action_edit(self) -> None:
+        if (watch := self._current()) is not None:
+            self.post_message(EditWatch(watch))
 
 
 def statistics_text(found: ArrayStatistics, part: Slice, room: int) -> str:

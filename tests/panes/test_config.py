@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from pkdb_tui import config, keys
 from pkdb_tui.app import PkdbApp
 from pkdb_tui.engine.api import LaunchOptions
 from pkdb_tui.engine.errors import UsageError
+from pkdb_tui.look import fitting_theme, look
+from pkdb_tui.panes.help import TextScreen
 from pkdb_tui.panes.palette import Palette
 
 
@@ -34,18 +37,53 @@ def test_a_theme_that_isnt_there_is_refused_with_those_that_are() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("theme = ", "is not TOML"),
-        ("colour = 'dark'", "unknown field `colour`"),
-        ("[keys]\nnext = 3", "Expected `str`, got `int` - at `$.keys"),
+        ("theme = ", " is not TOML: Invalid value (at end of document)"),
+        ("\ncolour = 'dark'", ", line 2: `colour` is not a setting; there are theme and keys"),
+        ("theme = 3", ", line 1: `theme` wants a text in quotes"),
+        ("theme = 'mauve'", ", line 1: there is no theme `mauve`; there are ansi-16, dark, high-contrast, light"),
+        ("[keys]\nnext = 3", ', line 2: `next` wants a text in quotes, such as "n"'),
+        ("[keys]\nnxet = 'n'", ", line 2: `nxet` is no action, `next` is one"),
+        ("[keys]\n# steps\nnext = 's'", ", line 3: `s` is the key of `step` already"),
+        ("[keys]\nnext = 'f6, control-n'", ", line 2: `f6, control-n` is not a key; write keys as in"),
+        ("keys = 'n'", ", line 1: `keys` wants a table, [keys]"),
     ],
 )
-def test_a_wrong_file_gets_one_sentence_and_the_defaults(file: Path, text: str, said: str) -> None:
+def test_a_wrong_file_gets_one_sentence_with_the_line_and_the_defaults(file: Path, text: str, said: str) -> None:
     file.write_text(text)
     settings, problem = config.load()
     assert settings == config.Config()
-    assert said in problem
-    assert problem.startswith(str(file))
+    assert problem.startswith(f"{file}{said}")
     assert problem.endswith("The defaults are used.")
+    assert "\n" not in problem
+
+
+def test_keys_may_change_places(file: Path) -> None:
+    file.write_text("[keys]\nnext = 's'\nstep = 'n, f6'\nrow_up = 'up'\n")
+    settings, problem = config.load()
+    assert problem == ""
+    found = {key.name: key.keys for key in keys.remapped(settings.keys)}
+    assert (found["next"], found["step"], found["continue"]) == ("s", "n,f6", "c,f5")
+
+
+@pytest.mark.parametrize(
+    ("environment", "theme"),
+    [
+        ({"TERM": "xterm-256color"}, "dark"),
+        ({"TERM": "xterm", "COLORTERM": "truecolor"}, "dark"),
+        ({"TERM": "linux"}, "ansi-16"),
+        ({"TERM": "vt100"}, "ansi-16"),
+        ({"TERM": "no-such-terminal"}, "ansi-16"),
+        ({"TERM": "xterm-256color", "NO_COLOR": "1"}, "ansi-16"),
+    ],
+)
+def test_the_theme_fits_the_terminal(environment: dict[str, str], theme: str) -> None:
+    assert fitting_theme(environment) == theme
+
+
+def test_without_colour_the_cursor_line_is_reversed_and_changes_are_underlined() -> None:
+    palette = look("", {"TERM": "xterm", "NO_COLOR": "1"}).palette
+    assert palette.here_line.reverse
+    assert palette.changed.underline
 
 
 def test_no_file_is_no_problem(file: Path) -> None:
@@ -53,11 +91,7 @@ def test_no_file_is_no_problem(file: Path) -> None:
 
 
 def test_no_key_means_two_things() -> None:
-    seen: dict[str, str] = {}
-    for binding in keys.bindings():
-        for key in binding.key.split(","):
-            assert key not in seen, f"{key} is {seen.get(key)} and {binding.id}"
-            seen[key] = binding.id or ""
+    assert keys.fault({}) == ("", "")
 
 
 async def test_a_key_can_be_remapped(file: Path, tmp_path: Path) -> None:
@@ -69,6 +103,7 @@ async def test_a_key_can_be_remapped(file: Path, tmp_path: Path) -> None:
         await pilot.press("x")
         await pilot.pause()
         assert app.workspace.panes["source"].region.width == 120
+        assert "x zoom" in app.key_line.render_line(0).text
         await app.bridge.session.quit()
 
 
@@ -81,3 +116,53 @@ async def test_a_wrong_file_is_told_on_the_screen(file: Path, tmp_path: Path) ->
         await pilot.pause()
         assert "is not TOML" in app.key_line.message
         await app.bridge.session.quit()
+
+
+async def test_a_defect_of_a_pane_is_shown_and_the_session_goes_on(file: Path, tmp_path: Path) -> None:
+    script = tmp_path / "p.py"
+    script.write_text("a = 1\nb = 2\n")
+    app = PkdbApp(LaunchOptions(script=str(script)), remember=False)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await app.bridge.session.settled()
+        await pilot.pause()
+
+        def fail(*_: object) -> None:
+            raise ZeroDivisionError("a defect")
+
+        working = app.workspace.variables.show
+        app.workspace.variables.show = fail  # type: ignore[method-assign, assignment]
+        await pilot.press("n")
+        await app.bridge.session.settled()
+        await pilot.pause()
+        assert [str(error) for error in app.internal_errors] == ["a defect"]
+        page = app.screen
+        assert isinstance(page, TextScreen)
+        assert "ZeroDivisionError: a defect" in page.text
+        app.workspace.variables.show = working  # type: ignore[method-assign]
+        await pilot.press("escape", "n")
+        await app.bridge.session.settled()
+        await pilot.pause()
+        assert app.bridge.session.snapshot is None or app.workspace.source.cursor_row == 1
+        assert app.screen is not page
+        await app.bridge.session.quit()
+
+
+async def test_a_program_that_runs_is_ended_only_when_asked_twice(file: Path, tmp_path: Path) -> None:
+    script = tmp_path / "p.py"
+    script.write_text("while True:\n    pass\n")
+    app = PkdbApp(LaunchOptions(script=str(script)), remember=False)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await app.bridge.session.settled()
+        await pilot.press("c")
+        async with asyncio.timeout(10):
+            while not app.bridge.phase.running:
+                await asyncio.sleep(0.01)
+        await pilot.press("q")
+        await pilot.pause()
+        assert app.key_line.message.startswith("The program is running.")
+        assert app.bridge.phase.running
+        await pilot.press("q")
+        async with asyncio.timeout(10):
+            while app.bridge.phase.running:
+                await asyncio.sleep(0.01)
+    assert app.return_value == 0

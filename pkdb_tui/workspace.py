@@ -131,8 +131,10 @@ class Workspace(Guarded, Widget):
     def fit(self) -> None:
         """Give the panes of the right column the rows they need; called when their rows are others."""
         known = dict(self._layout_used.wanted.needs)
-        rows = {"threads": self.threads, "stack": self.stack, "watches": self.watches}
-        needs = {name: max(known.get(name, 0), pane.row_count()) for name, pane in rows.items()}
+        placed = self._layout_used.placed
+        width = placed["stack"].width if "stack" in placed else self.size.width
+        panes = {"threads": self.threads, "stack": self.stack, "watches": self.watches}
+        needs = {name: max(known.get(name, 0), pane.rows_at(width)) for name, pane in panes.items()}
         self._change(needs=tuple(needs.items()))
 
     def forget_needs(self) -> None:

@@ -66,6 +66,10 @@ class Pane(Guarded, ScrollView, can_focus=True):
     def row(self, index: int, width: int) -> Row:
         return []
 
+    def rows_at(self, width: int) -> int:
+        """How many rows there would be at a width."""
+        return self.row_count()
+
     def tail(self, index: int) -> Row:
         """What stands at the right edge of a row, before its text gets the rest."""
         return []

@@ -225,10 +225,6 @@ class ConsolePane(Guarded, Vertical):
             yield ConsoleInput(id="console-input", select_on_focus=False)
 
     @property
-    def badge(self) -> str:
-        return ""
-
-    @property
     def input(self) -> ConsoleInput:
         return self.query_one(ConsoleInput)
 

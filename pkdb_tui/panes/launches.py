@@ -35,7 +35,7 @@ class LaunchesPane(Pane):
     def row(self, index: int, width: int) -> Row:
         palette = self.palette
         if not self._rows:
-            return [(" no kernel has been launched", palette.dim)]
+            return [(" no kernel launch has finished yet", palette.dim)]
         launch, warning = self._rows[index]
         if warning:
             return [(f"     {warning}", palette.changed)]

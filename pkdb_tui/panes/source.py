@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
 from typing import ClassVar
 
 from rich.style import Style
@@ -65,10 +64,6 @@ class SourcePane(Pane):
     @property
     def path(self) -> str:
         return self.source.path if self.source is not None else ""
-
-    @property
-    def badge(self) -> str:
-        return ""
 
     def open(self, path: str, line: int = 1) -> bool:
         """Show a file; False when it can't be read."""
@@ -258,6 +253,3 @@ class SourcePane(Pane):
                 self.move_cursor(index)
                 return True
         return False
-
-    def known_marks(self) -> Mapping[str, Mapping[int, list[Breakpoint]]]:
-        return self._marks

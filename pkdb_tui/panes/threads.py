@@ -25,7 +25,7 @@ SYMBOLS: Mapping[ThreadState, tuple[str, str]] = {
     ThreadState.EXITED: ("·", "·"),
 }
 WIDE_CELLS = 512  # up to so many threads a cell shows number, state and line; beyond, one character
-HEAT = " ▁▂▃▄▅▆▇█"
+HEAT = "▁▂▃▄▅▆▇█"
 
 
 class ThreadsPane(Pane):
@@ -99,8 +99,8 @@ class ThreadsPane(Pane):
         line = max((len(str(part.line)) for part in self._ranges if part.line), default=1)
         return len(str(max(self._count - 1, 0))) + line + 6
 
-    def per_row(self) -> int:
-        width = max(self.scrollable_content_region.width - 1, 1)
+    def per_row(self, width: int = 0) -> int:
+        width = max((width or self.scrollable_content_region.width) - 1, 1)
         if self.wide():
             return max(1, width // self.cell_width())
         label = len(str(self._count)) + 2
@@ -110,6 +110,9 @@ class ThreadsPane(Pane):
         if not self._count:
             return len(self._python)
         return -(-self._count // self.per_row())
+
+    def rows_at(self, width: int) -> int:
+        return -(-self._count // self.per_row(width)) if self._count else len(self._python)
 
     def row(self, index: int, width: int) -> Row:
         if not self._count:

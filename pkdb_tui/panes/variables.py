@@ -12,6 +12,12 @@ from pkdb_tui.engine.api import FrameKind, StopSnapshot, Variable, VariableKind
 from pkdb_tui.panes.base import Pane, Row, RunCommand
 from pkdb_tui.panes.palette import Palette
 
+DIGITS = 8  # significant ones of a float
+
+
+def _is_number(variable: Variable) -> bool:
+    return variable.kind is VariableKind.SCALAR and not isinstance(variable.value, str)
+
 
 class VariablesPane(Pane):
     name_of_pane = "variables"
@@ -22,6 +28,7 @@ class VariablesPane(Pane):
         super().__init__(palette)
         self._variables: tuple[Variable, ...] = ()
         self._texts: list[str] = []
+        self._widths = (0, 0, 0, 0)
 
     def show(self, snapshot: StopSnapshot | None) -> None:
         self._variables = snapshot.variables if snapshot is not None else ()
@@ -32,43 +39,61 @@ class VariablesPane(Pane):
                 sorted(self._variables, key=lambda v: (v.kind is VariableKind.ARRAY, order.get(v.scope, 2)))
             )
         self._texts = [self._text(variable) for variable in self._variables]
+        self._widths = self._measured()
         self.rows_changed()
 
     @staticmethod
     def _text(variable: Variable) -> str:
         if variable.kind is VariableKind.SCALAR and isinstance(variable.value, float):
-            return formatting.number(variable.value, 8)
+            return formatting.number(variable.value, DIGITS)
         return variable.text
 
-    @property
-    def badge(self) -> str:
-        return ""
+    @staticmethod
+    def _previous(variable: Variable) -> str:
+        """The value before, with as many digits as the one of now."""
+        if isinstance(variable.value, float):
+            try:
+                return formatting.number(float(variable.previous), DIGITS)
+            except ValueError:
+                return variable.previous  # it was no number
+        return variable.previous
 
     def row_count(self) -> int:
         return len(self._variables)
 
+    def _edges(self, width: int) -> tuple[int, int, int]:
+        """(width of the names, of the types, the column where numbers end).
+
+        Numbers end where the types of arrays do, unless the values of before need that room.
+        """
+        names, types, plain, numbers = self._widths
+        least = names + 5 + plain + numbers
+        return names, types, max(least, min(names + 5 + types + numbers, width - numbers - 5))
+
+    def _measured(self) -> tuple[int, int, int, int]:
+        """Widths of the names, of all types, of the types of numbers, and of numbers."""
+        numbers = [(v.type, t) for v, t in zip(self._variables, self._texts, strict=True) if _is_number(v)]
+        return (
+            min(16, max((len(v.name) for v in self._variables), default=0)),
+            min(20, max((len(v.type) for v in self._variables), default=0)),
+            max((len(kind) for kind, _ in numbers), default=0),
+            min(18, max((len(text) for _, text in numbers), default=0)),
+        )
+
     def row(self, index: int, width: int) -> Row:
         palette = self.palette
-        variable = self._variables[index]
-        names = min(16, max(len(v.name) for v in self._variables))
-        types = min(20, max(len(v.type) for v in self._variables))
-        value = self._texts[index]
-        row: Row = [
-            (f" {variable.name:<{names}}  ", palette.name),
-            (f"{variable.type:<{types}}  ", palette.dim),
-        ]
+        variable, value = self._variables[index], self._texts[index]
+        names, types, edge = self._edges(width)
+        row: Row = [(f" {variable.name:<{names}}  ", palette.name)]
         style = palette.changed if variable.changed else palette.text
-        if variable.kind is VariableKind.ARRAY:
-            style = palette.dim
-        if variable.kind is VariableKind.SCALAR and not isinstance(variable.value, str):
-            scalars = [t for t, v in zip(self._texts, self._variables, strict=True) if v.kind is VariableKind.SCALAR]
-            value = value.rjust(min(18, max((len(t) for t in scalars if len(t) <= 18), default=0)))
-        room = width - sum(len(text) for text, _ in row)
-        if len(value) > room and variable.kind is VariableKind.OBJECT:
-            value = value[: max(room - 1, 1)] + "…"
-        row.append((value, style))
+        if _is_number(variable):
+            row.append((variable.type, palette.dim))
+            row.append((value.rjust(max(edge - names - 3 - len(variable.type), len(value) + 1)), style))
+        else:
+            row.append((f"{variable.type:<{types}}  ", palette.dim))
+            row.append((value, palette.dim if variable.kind is VariableKind.ARRAY else style))
         if variable.changed:
-            row.append((f"  « {variable.previous}", palette.changed))
+            row.append((f"  « {self._previous(variable)}", palette.changed))
         return row
 
     def chosen(self, index: int) -> None:

@@ -75,5 +75,5 @@ async def test_values_colour_the_threads_by_height() -> None:
         rows = tuple(ThreadValue(thread=t, text=str(t), value=float(t)) for t in range(5))
         pane.show_values(ThreadValues(expression="j", values=rows))
         text = "".join(lines(pane)[:2])
-        assert "0   13" in text
+        assert "0 ▁ 13" in text
         assert "4 █ 13" in text

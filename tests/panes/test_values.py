@@ -41,7 +41,7 @@ async def test_values_are_aligned_and_changes_keep_the_old_value() -> None:
     async with shown(pane, 70, 5) as pilot:
         pane.show(kernel_stop())
         assert lines(pane)[:3] == [
-            " row_sum  float               253.64878  « 0.0",
+            " row_sum  float               253.64878  « 0.0000000",
             " j        int                        96",
             " a        float64[256, 1024]  host, rows",
         ]
@@ -80,3 +80,14 @@ async def test_a_changed_scalar_and_an_error() -> None:
     async with shown(pane, 50, 4):
         pane.show((changed, failed))
         assert lines(pane)[:2] == [" n  5  « 4", " q  there is no q here"]
+
+
+async def test_a_narrow_pane_keeps_the_value_of_before_whole() -> None:
+    pane = VariablesPane(PALETTE)
+    async with shown(pane, 42, 5):
+        pane.show(kernel_stop())
+        assert lines(pane)[:3] == [
+            " row_sum  float    253.64878  « 0.0000000",
+            " j        int             96",
+            " a        float64[256, 1024]  host, rows",
+        ]

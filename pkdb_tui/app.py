@@ -308,6 +308,9 @@ class PkdbApp(Guarded, Questions):
     def action_zoom(self) -> None:
         self.workspace.zoom()
 
+    def action_toggle_generated(self) -> None:
+        self.workspace.toggle_generated()
+
     def action_next_preset(self) -> None:
         self.key_line.say(f"layout: {self.workspace.next_preset()}")
 

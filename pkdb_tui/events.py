@@ -119,6 +119,7 @@ class EventShower:
         workspace.source.show_stop(snapshot)
         workspace.stack.show(snapshot)
         workspace.variables.show(snapshot)
+        workspace.generated.show(snapshot)
         workspace.threads.show(snapshot)
         workspace.show_threads(bool(snapshot.threads) or len(snapshot.python_threads) > 1)
         app.key_line.refresh()

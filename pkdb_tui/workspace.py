@@ -18,6 +18,7 @@ from pkdb_tui.panes.arrangement import PRESETS, RIGHT, WorkspaceLayout, is_narro
 from pkdb_tui.panes.breakpoints import BreakpointsPane
 from pkdb_tui.panes.console import ConsolePane
 from pkdb_tui.panes.frames_around import Divider, Title
+from pkdb_tui.panes.generated import GeneratedPane
 from pkdb_tui.panes.guard import Guarded
 from pkdb_tui.panes.launches import LaunchesPane
 from pkdb_tui.panes.output import OutputPane
@@ -54,8 +55,9 @@ class Workspace(Guarded, Widget):
         self.output = OutputPane(palette)
         self.launches = LaunchesPane(palette)
         self.breakpoints = BreakpointsPane(palette)
-        self.panes: dict[str, Widget] = {name: getattr(self, name) for name in PANES}
-        self._titles = [Title(palette, partial(self._own_title, name), f"title-{name}") for name in PANES]
+        self.generated = GeneratedPane(palette)
+        self.panes: dict[str, Widget] = {name: getattr(self, name) for name in (*PANES, "generated")}
+        self._titles = [Title(palette, partial(self._own_title, name), f"title-{name}") for name in self.panes]
         self._titles.append(Title(palette, self._tab_titles, "tabs"))
         self._divider = Divider(palette, self._junctions)
         self._before_tiny = ""  # the pane that had the focus while there was room for more than the console
@@ -157,7 +159,9 @@ class Workspace(Guarded, Widget):
         if self._layout_used.wanted.zoomed:
             self._change(zoomed=name)
         if name in tabs(self.size):
-            self._change(tab=name)
+            self._change(tab=name, beside=self._layout_used.wanted.beside and not is_narrow(self.size))
+        if name in RIGHT and self._layout_used.wanted.beside:
+            self._change(beside=False)
         if name == "threads" and name not in tabs(self.size):
             self._change(threads=True)
         pane = self.panes[name]
@@ -176,12 +180,18 @@ class Workspace(Guarded, Widget):
         return next((name for name, pane in self.panes.items() if self._has_focus(pane)), "source")
 
     def cycle(self, step: int) -> None:
-        shown = [name for name in PANES if name in self._layout_used.placed or name in tabs(self.size)]
+        shown = [name for name in self.panes if name in self._layout_used.placed or name in tabs(self.size)]
         at = shown.index(self.focused_name()) if self.focused_name() in shown else 0
         self.show_pane(shown[(at + step) % len(shown)])
 
     def zoom(self) -> None:
         self._change(zoomed="" if self._layout_used.wanted.zoomed else self.focused_name())
+
+    def toggle_generated(self) -> None:
+        shown = not self._layout_used.wanted.beside
+        if not shown and self.focused_name() == "generated":
+            self.show_pane("source")
+        self._change(beside=shown)
 
     def unzoom(self) -> None:
         self._change(zoomed="")

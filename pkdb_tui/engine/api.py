@@ -143,6 +143,7 @@ class KernelInfo(Plain, frozen=True, kw_only=True):
     launch: int
     framework: str
     build: str  # debug | release
+    generated: str = ""  # the file of C++ that was made from it, where there is one
 
 
 class ExceptionInfo(Plain, frozen=True, kw_only=True):

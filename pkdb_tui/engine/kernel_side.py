@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from pkdb_tui.engine import expressions, native_c
@@ -235,7 +236,17 @@ class KernelSide:
             launch=kernel.launch,
             framework=kernel.framework,
             build=kernel.build,
+            generated=generated_source(kernel.binary),
         )
+
+
+def generated_source(binary: str) -> str:
+    """The C++ that a kernel's library was made from, where its framework leaves it: beside it, or a folder above."""
+    library = Path(binary)
+    for path in (library.with_suffix(".cpp"), library.parent.parent / "functor.hpp"):
+        if path.is_file():
+            return str(path)
+    return ""
 
 
 def stopped_threads(ranges: Sequence[ThreadRange]) -> tuple[list[int], list[int]]:

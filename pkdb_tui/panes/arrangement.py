@@ -24,6 +24,7 @@ class Arrangement:
     columns: int = 41
     rows: int = 30
     threads: bool = False  # whether the threads pane is worth its rows
+    beside: bool = False  # whether the generated C++ stands in the place of the right column
     needs: tuple[tuple[str, int], ...] = ()  # the most rows each pane of the right column has had to show
 
     def with_tab(self, name: str) -> Arrangement:
@@ -64,15 +65,20 @@ def regions(size: Size, wanted: Arrangement) -> dict[str, Region]:
     found: dict[str, Region] = {}
     left = width
     if not is_narrow(size):
-        right = max(40, min(width - 50, round(width * wanted.columns / 100)))
+        share = max(wanted.columns, 48) if wanted.beside else wanted.columns
+        right = max(40, min(width - 50, round(width * share / 100)))
         left = width - right - 1
         found["divider"] = Region(left, 0, 1, top)
-        found.update(_column(left + 1, right, top, wanted))
+        if wanted.beside:
+            found["title-generated"] = Region(left + 1, 0, right, 1)
+            found["generated"] = Region(left + 1, 1, right, top - 1)
+        else:
+            found.update(_column(left + 1, right, top, wanted))
     found["title-source"] = Region(0, 0, left, 1)
     found["source"] = Region(0, 1, left, top - 1)
     active = wanted.tab if wanted.tab in tabs(size) else TABS[0]
     found["tabs"] = Region(0, top, width, 1)
-    found[active] = Region(0, top + 1, width, bottom - 1)
+    found["generated" if wanted.beside and is_narrow(size) else active] = Region(0, top + 1, width, bottom - 1)
     return found
 
 

@@ -46,8 +46,8 @@ pytestmark = [
 ]
 
 
-def debug(folder: Path, *commands: str) -> subprocess.CompletedProcess[str]:
-    (folder / "sums.py").write_text(PROGRAM)
+def debug(folder: Path, *commands: str, program: str = PROGRAM) -> subprocess.CompletedProcess[str]:
+    (folder / "sums.py").write_text(program)
     given = [part for command in commands for part in ("-c", command)]
     line = [sys.executable, "-m", "pkdb_tui", "--plain", "--python", PYTHON, *given, "sums.py"]
     environment = {**os.environ, "OMP_NUM_THREADS": "2", "PYTHONPATH": str(Path(__file__).parents[2])}
@@ -94,3 +94,27 @@ def test_python_cant_be_asked_while_the_kernel_holds_its_lock(tmp_path: Path) ->
 def test_the_frameworks_own_cache_is_not_touched(tmp_path: Path) -> None:
     debug(tmp_path, "break 16", "continue", "delete", "finish", "continue")
     assert not (tmp_path / "pk_cpp").exists()
+
+
+BOUNDS = """import numpy as np
+import pykokkos as pk
+
+
+@pk.workunit
+def past(i: int, v: pk.View1D[pk.double]):
+    at: int = i + 3
+    v[at] = 1.0
+
+
+pk.parallel_for(pk.RangePolicy(pk.ExecutionSpace.OpenMP, 0, 6), past, v=np.zeros(8))
+"""
+
+
+def test_an_index_out_of_bounds_stops_at_its_line_with_index_and_extent(tmp_path: Path) -> None:
+    run = debug(tmp_path, "set catch on", "continue", "locals", "len v", "quit", program=BOUNDS)
+    (stop,) = [line for line in run.stdout.splitlines() if line.startswith("stopped: bounds")]
+    assert "indices [8] but extents [8]" in stop
+    assert "sums.py:8 in past" in stop
+    assert "i = 5" in stop
+    assert "v   float64[8]  host" in run.stdout.splitlines()
+    assert "8" in run.stdout.splitlines()

@@ -158,6 +158,11 @@ def has_field(value: Any, name: str) -> bool:
     return any(field.name == name for field in value.type.strip_typedefs().fields())
 
 
+def type_text(kind: Any) -> str:
+    """A type's name as written in C++; gdb puts `class` before it while another language's frame is innermost."""
+    return re.sub(r"^(?:class|struct) ", "", str(kind))
+
+
 def python_type(kind: Any) -> str:
     plain = kind.strip_typedefs().unqualified()
     if plain.code == gdb.TYPE_CODE_BOOL:
@@ -190,7 +195,7 @@ def describe(name: str, value: Any, scope: str) -> dict[str, Any]:
         if value.address is not None:
             body["lvalue_address"] = int(value.address)
         for pattern, read in readers:
-            if pattern.match(str(kind)):
+            if pattern.match(type_text(kind)):
                 body.update(read(value, kind))
                 body["type"] = "view"
                 return body

@@ -111,6 +111,7 @@ class PkdbApp(Guarded, Questions):
             layout = await saved.restore(self.bridge.session)
             if layout:
                 self.workspace.restore_layout(layout)
+            self.workspace.watches.show(self.bridge.session.watches)
         try:
             await self.bridge.session.start()
         except PkdbError as error:
@@ -146,6 +147,7 @@ class PkdbApp(Guarded, Questions):
                 self.workspace.console.echo(text)
             self.report(error)
             return False
+        self.workspace.watches.show(self.bridge.session.watches)  # a new one is no event
         if reply.value == "quit":
             await self._leave()
             return True

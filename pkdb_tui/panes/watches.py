@@ -41,8 +41,9 @@ class WatchesPane(Pane):
         return str(len(self._watches)) if self._watches else ""
 
     def show(self, watches: tuple[Watch, ...]) -> None:
-        self._watches = watches
-        self._build()
+        if list(map(id, watches)) != list(map(id, self._watches)):  # values of arrays aren't compared
+            self._watches = watches
+            self._build()
 
     def on_resize(self) -> None:
         if self.scrollable_content_region.width != self._width:

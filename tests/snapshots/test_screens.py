@@ -31,6 +31,7 @@ async def test_stopped_in_a_kernel(show, picture: SnapshotAssertion, width: int,
         svg = picture_of(pilot)
         assert "kernel yax" in text(svg)
         assert "thread 0 of 2 · j = 0" in text(svg)
+        assert width < 100 or "watches 1" in text(svg)
         assert svg == picture
 
 

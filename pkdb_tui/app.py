@@ -220,14 +220,14 @@ class PkdbApp(Guarded, Questions):
 
     @on(Entered)
     def _entered(self, message: Entered) -> None:
-        text = message.text.strip()
-        if not text:
+        text = message.text.removeprefix(":")  # the key that leads here, typed once more
+        if not text.strip():
             return
-        self.workspace.console.echo(message.text)
-        if found := OPEN.fullmatch(text):
+        self.workspace.console.echo(text)
+        if found := OPEN.fullmatch(text.strip()):
             self.open_file(found["file"])
         else:
-            self.run_command(message.text, quiet=False)
+            self.run_command(text, quiet=False)
 
     @on(Typed)
     def _typed(self, message: Typed) -> None:

@@ -13,6 +13,10 @@ from pkdb_tui.commands.registry import Reply, registry
 from pkdb_tui.engine.api import Event, LaunchOptions, Phase, SourceInfo, ThreadValues
 from pkdb_tui.engine.errors import PkdbError
 from pkdb_tui.engine.session import Session
+from pkdb_tui.panes import completion
+
+SCREEN_COMMANDS = ("open",)  # what only the screen can do
+TAKE_FILES = ("open", "source", "break", "b", "tbreak", "list", "l")
 
 
 class EngineEvent(Message):
@@ -52,11 +56,14 @@ class Bridge:
             return None  # before the program started or after it ended: the gutter just shows less
 
     async def completions(self, text: str) -> list[str]:
-        """Ways to complete the last word: commands at the start, else names of the program."""
+        """Ways to complete the last word: commands at the start, files where they are meant, names of the program."""
         word = text.rsplit(None, 1)[-1] if text.strip() and not text.endswith(" ") else ""
         found: list[str] = []
         if text.lstrip() == word:
-            found = sorted(name for name in registry.names if name.startswith(word) and len(name) > 1)
+            names = {*registry.names, *SCREEN_COMMANDS}
+            found = sorted(name for name in names if name.startswith(word) and len(name) > 1)
+        elif text.split(None, 1)[0] in TAKE_FILES:
+            found = completion.files(word)
         if self.session.phase.stopped and word:
             try:
                 found += [name for name in await self.session.complete(word) if name not in found]

@@ -11,6 +11,7 @@ from rich.style import Style
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.events import Paste
 from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input, Static
@@ -24,6 +25,7 @@ KEPT = 5000  # lines of scrollback
 HISTORY = 1000
 PROMPT = "pkdb> "
 MORE = "....> "
+FIND = "find> "
 
 
 class Entered(Message):
@@ -136,6 +138,10 @@ class History:
         self._at = target
         return self._draft if target == len(self.entries) else self.entries[target]
 
+    def rewind(self) -> None:
+        """Search and move from the latest entry again."""
+        self._at = len(self.entries)
+
     def search(self, text: str) -> str | None:
         """The latest entry before the current one that contains the text."""
         for index in range(min(self._at, len(self.entries)) - 1, -1, -1):
@@ -157,6 +163,7 @@ class ConsoleInput(Guarded, Input):
         Binding("down", "history(1)", "later", show=False),
         Binding("tab", "complete", "complete", show=False, priority=True),
         Binding("ctrl+r", "search_back", "search back", show=False),
+        Binding("escape", "escape", "leave", show=False),
         Binding("ctrl+l", "clear_console", "clear", show=False),
         Binding("pageup", "scroll_back(-1)", "scroll back", show=False),
         Binding("pagedown", "scroll_back(1)", "scroll forward", show=False),
@@ -175,9 +182,19 @@ class ConsoleInput(Guarded, Input):
             self.replace_text(found)
 
     def action_search_back(self) -> None:
-        found = self._owner().history.search(self.value)
-        if found is not None:
-            self.replace_text(found)
+        self._owner().search_back()
+
+    async def action_escape(self) -> None:
+        if not self._owner().end_search(taken=False):
+            await self.app.run_action("leave")
+
+    def on_paste(self, event: Paste) -> None:
+        """All lines but the last are entered, as if each had been typed."""
+        *lines, last = event.text.split("\n")
+        if lines:
+            event.prevent_default()
+            event.stop()
+            self._owner().enter_lines(self.value, [*lines, last])
 
     async def action_complete(self) -> None:
         await self._owner().complete()
@@ -201,6 +218,7 @@ class ConsolePane(Guarded, Vertical):
     ConsolePane { background: transparent; }
     #console-row { height: 1; }
     #console-prompt { width: 7; padding: 0 0 0 1; }
+    #console-found { width: 2fr; height: 1; color: $accent; display: none; }
     """
 
     def __init__(
@@ -217,12 +235,17 @@ class ConsolePane(Guarded, Vertical):
         self._completions = completions
         self._incomplete = incomplete
         self._pending: list[str] = []
+        self._prompt = Static(PROMPT, id="console-prompt")
+        self._found = Static("", id="console-found", markup=False)
+        self._searched = ""  # what was typed before the search; a search goes on while `_found` is shown
+        self._match = ""
 
     def compose(self) -> ComposeResult:
         yield self.lines
         with Horizontal(id="console-row"):
-            yield Static(PROMPT, id="console-prompt")
+            yield self._prompt
             yield ConsoleInput(id="console-input", select_on_focus=False)
+            yield self._found
 
     @property
     def input(self) -> ConsoleInput:
@@ -250,15 +273,60 @@ class ConsolePane(Guarded, Vertical):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self._pending.append(event.value)
-        text = "\n".join(self._pending)
-        event.input.value = ""
-        finished = not event.value.strip() if len(self._pending) > 1 else not self._incomplete(text)
-        prompt = self.query_one("#console-prompt", Static)
-        if not finished:
-            prompt.update(MORE)
+        if self.end_search(taken=True):
             return
-        prompt.update(PROMPT)
+        event.input.value = ""
+        self._enter(event.value)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        if self._found.display:
+            self.history.rewind()
+            self._show_found()
+
+    def enter_lines(self, before: str, lines: list[str]) -> None:
+        """Several lines at once, the first behind what is typed already; the last stays to be entered."""
+        first, *rest = lines
+        for line in (before + first, *rest)[:-1]:
+            self._enter(line.rstrip("\r"))
+        self.input.replace_text(rest[-1] if rest else before + first)
+
+    def search_back(self) -> None:
+        """Begin to search the history, or go on to an earlier entry."""
+        if not self._found.display:
+            self._searched = self.input.value
+            self._found.display = True
+            self.history.rewind()
+            self._prompt.update(FIND)
+        self._show_found()
+
+    def _show_found(self) -> None:
+        found = self.history.search(self.input.value)
+        if found is not None:
+            self._found.update(found.replace("\n", "⏎"))
+            self._match = found
+        elif not self.input.value or self.input.value not in self._match:
+            self._match = ""
+            self._found.update("nothing like it")
+
+    def end_search(self, *, taken: bool) -> bool:
+        """Back to typing, with what was found or with what was typed before; False when nothing was searched."""
+        if not self._found.display:
+            return False
+        self._found.display = False
+        self._prompt.update(MORE if self._pending else PROMPT)
+        self.input.replace_text(self._match if taken and self._match else self._searched)
+        self.history.rewind()
+        return True
+
+    def _enter(self, line: str) -> None:
+        self._pending.append(line)
+        text = "\n".join(self._pending)
+        finished = not line.strip() if len(self._pending) > 1 else not self._incomplete(text)
+        if not finished:
+            self._prompt.update(MORE)
+            return
+        self._prompt.update(PROMPT)
         self._pending = []
         text = text.rstrip("\n")
         self.history.add(text)
@@ -268,7 +336,7 @@ class ConsolePane(Guarded, Vertical):
         """Drop what has been typed."""
         self._pending = []
         self.input.value = ""
-        self.query_one("#console-prompt", Static).update(PROMPT)
+        self._prompt.update(PROMPT)
 
     def fill(self, text: str) -> None:
         self.input.replace_text(text)

@@ -90,8 +90,14 @@ class SourcePane(Pane):
         return True
 
     def open_named(self, name: str) -> bool:
-        """Show the file a person names."""
-        return self.open(os.path.realpath(os.path.expanduser(name)))
+        """Show the file a person names; when it can't be read, `message` says why and the one shown stays."""
+        path = os.path.realpath(os.path.expanduser(name))
+        try:
+            self._cache[path] = SourceText.read(path)
+        except OSError as error:
+            self.message = f"{path} can't be read: {error.strerror}"
+            return False
+        return self.open(path)
 
     def _lex(self, source: SourceText) -> None:
         rows = source.lex(self.palette)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from host import PALETTE, lines, sent, shown
+from textual.events import Paste
+from textual.widgets import Static
 
 from pkdb_tui.bridge import Bridge
+from pkdb_tui.panes import completion
 from pkdb_tui.panes.console import ConsolePane, Entered, History
 
 
@@ -79,3 +82,41 @@ def test_a_history_that_cant_be_read_begins_anew(tmp_path: Path) -> None:
     path = tmp_path / "history"
     path.write_bytes(b"\xff\xfe\x00")
     assert History(path).entries == []
+
+
+async def test_the_history_is_searched_as_one_types(tmp_path: Path) -> None:
+    path = tmp_path / "history"
+    path.write_text("break 13 if j == 3\nprint row_sum\nbreak 20\n")
+    pane = console(path)
+    async with shown(pane, 60, 8) as pilot:
+        pane.input.focus()
+        await pilot.press("x", "ctrl+r", "backspace", *"break")
+        await pilot.pause()
+        found = pane.query_one("#console-found", Static)
+        assert str(found.content) == "break 20"
+        await pilot.press("ctrl+r")
+        assert str(found.content) == "break 13 if j == 3"
+        await pilot.press("enter")
+        assert pane.input.value == "break 13 if j == 3"
+        assert sent(pilot, Entered) == []
+        await pilot.press("ctrl+r", "q", "escape")
+        assert pane.input.value == "break 13 if j == 3"
+
+
+async def test_a_paste_of_several_lines_is_entered_line_by_line() -> None:
+    pane = console()
+    async with shown(pane, 60, 8) as pilot:
+        pane.input.focus()
+        pane.input.post_message(Paste("for i in range(2):\n    print(i)\n\nnext\nst"))
+        await pilot.pause()
+        assert [m.text for m in sent(pilot, Entered)] == ["for i in range(2):\n    print(i)", "next"]  # type: ignore[attr-defined]
+        assert pane.input.value == "st"
+
+
+def test_names_of_files_are_completed(tmp_path: Path) -> None:
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernel.py").touch()
+    (tmp_path / ".hidden").touch()
+    assert completion.files(f"{tmp_path}/ker") == [f"{tmp_path}/kernel.py", f"{tmp_path}/kernels/"]
+    assert completion.files(f"{tmp_path}/.h") == [f"{tmp_path}/.hidden"]
+    assert completion.files(f"{tmp_path}/nothing/x") == []

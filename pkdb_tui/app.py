@@ -7,22 +7,21 @@ import logging
 import os
 import signal
 import traceback
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import platformdirs
 from textual import on, work
-from textual.app import ComposeResult, SystemCommand
+from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.screen import Screen
 from textual.worker import WorkerFailed
 
 from pkdb_tui import config, keys
+from pkdb_tui.actions import Actions
 from pkdb_tui.bridge import Bridge, EngineEvent
-from pkdb_tui.engine.api import LaunchOptions, Phase, ThreadValues
-from pkdb_tui.engine.errors import DebuggeeLost, PkdbError, WrongPhase
+from pkdb_tui.engine.api import LaunchOptions, ThreadValues
+from pkdb_tui.engine.errors import PkdbError
 from pkdb_tui.events import EventShower
 from pkdb_tui.look import look
 from pkdb_tui.panes.base import RunCommand, TitleChanged
@@ -35,16 +34,15 @@ from pkdb_tui.panes.output import Typed
 from pkdb_tui.panes.source import FileWanted, LineNoted
 from pkdb_tui.panes.status import KeyLine, StatusLine
 from pkdb_tui.panes.watches import EditWatch
-from pkdb_tui.questions import OPEN, Questions
+from pkdb_tui.questions import OPEN
 from pkdb_tui.workspace import Workspace
 
 LOG = logging.getLogger(__name__)
 LOG.addHandler(logging.NullHandler())
 INTERNAL = "The session goes on, but what was being done may not be shown. This is a defect; please report it."
-QUIT_RUNNING = "The program is running. Press the key again to end it and leave; ^C stops it where it is."
 
 
-class PkdbApp(Guarded, Questions):
+class PkdbApp(Guarded, Actions):
     """One session on the screen; its return value is the exit status."""
 
     TITLE = "pkdb-tui"
@@ -60,7 +58,7 @@ class PkdbApp(Guarded, Questions):
         self, options: LaunchOptions, *, commands: Sequence[str] = (), theme: str = "", remember: bool = True
     ) -> None:
         settings, self._config_problem = config.load()
-        self._settings = settings
+        self.settings = settings
         self.keys = keys.remapped(settings.keys)
         chosen = look(theme or settings.theme, os.environ)
         colorless = os.environ.get("NO_COLOR")
@@ -75,7 +73,7 @@ class PkdbApp(Guarded, Questions):
         history = Path(platformdirs.user_state_dir("pkdb-tui")) / "history" if remember else None
         self.workspace = Workspace(self.palette, self.bridge, history)
         self.status = StatusLine(self.palette)
-        self.key_line = KeyLine(self.palette, self._keys_now)
+        self.key_line = KeyLine(self.palette, self.keys_now)
         self.shower = EventShower(self)
         self._commands = list(commands)
         self._remember = remember
@@ -149,7 +147,7 @@ class PkdbApp(Guarded, Questions):
             return False
         self.workspace.watches.show(self.bridge.session.watches)  # a new one is no event
         if reply.value == "quit":
-            await self._leave()
+            await self.leave_session()
             return True
         if isinstance(reply.value, ThreadValues):
             self.workspace.threads.show_values(reply.value)
@@ -200,7 +198,7 @@ class PkdbApp(Guarded, Questions):
             saved.save(self.bridge.session, self.workspace.saved_layout())
             self.workspace.console.history.save()
 
-    async def _leave(self, status: int | None = None) -> None:
+    async def leave_session(self, status: int | None = None) -> None:
         from pkdb_tui.plain import exit_status
 
         self._keep()
@@ -225,7 +223,7 @@ class PkdbApp(Guarded, Questions):
             return
         self.workspace.console.echo(text)
         if found := OPEN.fullmatch(text.strip()):
-            self.open_file(found["file"])
+            self.open_file(found["file"], focus=False)
         else:
             self.run_command(text, quiet=False)
 
@@ -272,98 +270,6 @@ class PkdbApp(Guarded, Questions):
     @on(TabChosen)
     def _tab_chosen(self, message: TabChosen) -> None:
         self.action_focus_pane(message.name)
-
-    # --- keys ---
-
-    def _keys_now(self) -> Sequence[tuple[str, str]]:
-        usable = {name for _, name in self.bridge.usable_keys()}
-        if self.bridge.phase is not Phase.EXITED:
-            usable.discard("restart")  # possible, but not what one is looking for
-        commands = {"next", "step", "continue", "finish", "until", "pause", "restart", "print"}
-        return [
-            (keys.shown(key.keys), key.label)
-            for key in self.keys
-            if key.label and (key.name not in commands or key.name in usable)
-        ]
-
-    def action_command(self, text: str) -> None:
-        self.run_command(text)
-
-    def action_toggle_breakpoint(self) -> None:
-        self.workspace.source.action_toggle_breakpoint()
-
-    def action_fill(self, text: str) -> None:
-        self.action_focus_pane("console")
-        self.workspace.console.fill(text)
-
-    def action_focus_pane(self, name: str) -> None:
-        self.workspace.show_pane(name)
-
-    def action_cycle(self, step: int) -> None:
-        self.workspace.cycle(step)
-
-    def action_leave(self) -> None:
-        self.key_line.clear()
-        self.workspace.unzoom()
-        self.workspace.source.focus()
-
-    def action_zoom(self) -> None:
-        self.workspace.zoom()
-
-    def action_toggle_generated(self) -> None:
-        self.workspace.toggle_generated()
-
-    def action_next_preset(self) -> None:
-        self.key_line.say(f"layout: {self.workspace.next_preset()}")
-
-    def action_resize_columns(self, step: int) -> None:
-        self.workspace.resize_shares(columns=step)
-
-    def action_resize_rows(self, step: int) -> None:
-        self.workspace.resize_shares(rows=step)
-
-    @work(group="pause")
-    async def action_pause(self) -> None:
-        """Ctrl-C: pause what runs, interrupt an evaluation, or drop what is being typed."""
-        session = self.bridge.session
-        if session.phase.running:
-            await self.carry_out("pause", quiet=True)
-        elif session.looking.evaluating:
-            with suppress(WrongPhase, DebuggeeLost):  # it has just ended
-                await session.interrupt_evaluation()
-        else:
-            self.workspace.console.abandon()
-
-    @work(group="quit")
-    async def action_quit_session(self) -> None:
-        """At a stop at once, as pdb; what runs might have run for long, and is only ended when asked twice."""
-        if self.bridge.phase.running and self.key_line.message != QUIT_RUNNING:
-            self.key_line.say(QUIT_RUNNING)
-            return
-        await self._leave()
-
-    async def action_quit(self) -> None:
-        await self._leave()
-
-    @work(group="glue")
-    async def action_toggle_glue(self) -> None:
-        try:
-            await self.bridge.session.show_glue(not self.bridge.session.glue)
-        except PkdbError as error:
-            self.report(error)
-
-    def action_help(self) -> None:
-        pane, text = self.workspace.focused_help()
-        own = keys.table(keys.remapped(self._settings.keys, keys.PANE_KEYS), pane)
-        page = f"{text}\n\n{own}\n\nEverywhere\n{keys.table(self.keys)}\n\nCommands\n{self.bridge.help_text()}"
-        self.push_screen(TextScreen(f"help: {pane}", page))
-
-    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        for name, summary, arguments in self.bridge.palette():
-            if arguments:
-                yield SystemCommand(name, summary, lambda name=name: self.action_fill(f"{name} "))
-            else:
-                yield SystemCommand(name, summary, lambda name=name: self.run_command(name))
 
 
 def run(options: LaunchOptions, *, commands: Sequence[str] = (), theme: str = "") -> int:

@@ -59,12 +59,13 @@ class Questions(App[int]):
     async def action_open_file(self) -> None:
         self.open_file(await self.push_screen_wait(AskScreen("open file:", complete=completion.files)))
 
-    def open_file(self, name: str) -> None:
+    def open_file(self, name: str, *, focus: bool = True) -> None:
         """Show a file the person names, whether or not the program has imported it."""
         if not name:
             return
         if self.workspace.source.open_named(name):
-            self.workspace.show_pane("source")
+            if focus:
+                self.workspace.show_pane("source")
         else:
             self.key_line.say(self.workspace.source.message, fault=True)
 

@@ -108,7 +108,7 @@ class ThreadsPane(Pane):
 
     def row_count(self) -> int:
         if not self._count:
-            return len(self._python)
+            return len(self._python) or 1
         return -(-self._count // self.per_row())
 
     def rows_at(self, width: int) -> int:
@@ -178,6 +178,8 @@ class ThreadsPane(Pane):
         ]
 
     def _python_row(self, index: int) -> Row:
+        if not self._python:
+            return [(" no kernel is stopped", self.palette.dim)]
         thread = self._python[index]
         style = self.palette.here if thread.current else self.palette.text
         return [

@@ -1,0 +1,127 @@
+"""What keys and the palette do: commands, moving between panes, the arrangement, help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from textual import work
+from textual.app import SystemCommand
+from textual.screen import Screen
+
+from pkdb_tui import keys
+from pkdb_tui.engine.api import Phase
+from pkdb_tui.engine.errors import DebuggeeLost, PkdbError, WrongPhase
+from pkdb_tui.panes.help import TextScreen
+from pkdb_tui.questions import Questions
+
+if TYPE_CHECKING:
+    from pkdb_tui.bridge import Bridge
+    from pkdb_tui.config import Config
+
+QUIT_RUNNING = "The program is running. Press the key again to end it and leave; ^C stops it where it is."
+
+
+class Actions(Questions):
+    """The app's actions; their names are those in `keys.KEYS`."""
+
+    bridge: Bridge
+    keys: Sequence[keys.Key]
+    settings: Config
+
+    def report(self, error: PkdbError) -> None:
+        raise NotImplementedError
+
+    async def leave_session(self) -> None:
+        raise NotImplementedError
+
+    def keys_now(self) -> Sequence[tuple[str, str]]:
+        usable = {name for _, name in self.bridge.usable_keys()}
+        if self.bridge.phase is not Phase.EXITED:
+            usable.discard("restart")  # possible, but not what one is looking for
+        commands = {"next", "step", "continue", "finish", "until", "pause", "restart", "print"}
+        return [
+            (keys.shown(key.keys), key.label)
+            for key in self.keys
+            if key.label and (key.name not in commands or key.name in usable)
+        ]
+
+    def action_command(self, text: str) -> None:
+        self.run_command(text)
+
+    def action_toggle_breakpoint(self) -> None:
+        self.workspace.source.action_toggle_breakpoint()
+
+    def action_fill(self, text: str) -> None:
+        self.action_focus_pane("console")
+        self.workspace.console.fill(text)
+
+    def action_focus_pane(self, name: str) -> None:
+        self.workspace.show_pane(name)
+
+    def action_cycle(self, step: int) -> None:
+        self.workspace.cycle(step)
+
+    def action_leave(self) -> None:
+        self.key_line.clear()
+        self.workspace.unzoom()
+        self.workspace.source.focus()
+
+    def action_zoom(self) -> None:
+        self.workspace.zoom()
+
+    def action_toggle_generated(self) -> None:
+        self.workspace.toggle_generated()
+
+    def action_next_preset(self) -> None:
+        self.key_line.say(f"layout: {self.workspace.next_preset()}")
+
+    def action_resize_columns(self, step: int) -> None:
+        self.workspace.resize_shares(columns=step)
+
+    def action_resize_rows(self, step: int) -> None:
+        self.workspace.resize_shares(rows=step)
+
+    @work(group="pause")
+    async def action_pause(self) -> None:
+        """Ctrl-C: pause what runs, interrupt an evaluation, or drop what is being typed."""
+        session = self.bridge.session
+        if session.phase.running:
+            await self.carry_out("pause", quiet=True)
+        elif session.looking.evaluating:
+            with suppress(WrongPhase, DebuggeeLost):  # it has just ended
+                await session.interrupt_evaluation()
+        else:
+            self.workspace.console.abandon()
+
+    @work(group="quit")
+    async def action_quit_session(self) -> None:
+        """At a stop at once, as pdb; what runs might have run for long, and is only ended when asked twice."""
+        if self.bridge.phase.running and self.key_line.message != QUIT_RUNNING:
+            self.key_line.say(QUIT_RUNNING)
+            return
+        await self.leave_session()
+
+    async def action_quit(self) -> None:
+        await self.leave_session()
+
+    @work(group="glue")
+    async def action_toggle_glue(self) -> None:
+        try:
+            await self.bridge.session.show_glue(not self.bridge.session.glue)
+        except PkdbError as error:
+            self.report(error)
+
+    def action_help(self) -> None:
+        pane, text = self.workspace.focused_help()
+        own = keys.table(keys.remapped(self.settings.keys, keys.PANE_KEYS), pane)
+        page = f"{text}\n\n{own}\n\nEverywhere\n{keys.table(self.keys)}\n\nCommands\n{self.bridge.help_text()}"
+        self.push_screen(TextScreen(f"help: {pane}", page))
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        for name, summary, arguments in self.bridge.palette():
+            if arguments:
+                yield SystemCommand(name, summary, lambda name=name: self.action_fill(f"{name} "))
+            else:
+                yield SystemCommand(name, summary, lambda name=name: self.run_command(name))

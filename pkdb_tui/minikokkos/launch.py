@@ -19,6 +19,7 @@ from pkdb_tui.minikokkos.errors import ArgumentError
 from pkdb_tui.minikokkos.policies import ExecutionPolicy, ExecutionSpace, RangePolicy
 from pkdb_tui.minikokkos.program import Definition, Program, definition
 
+Layout = arguments.Layout
 _RESULTS = {name: struct.Struct(code) for name, code in PACK.items()}
 _entries: dict[Any, Entry] = {}
 
@@ -58,12 +59,24 @@ class Entry:
         raise ArgumentError(f"{self.program.kernel.name}: {message}")
 
 
-def _entry(kernel: Definition, pattern: str, policy: ExecutionPolicy, given: Mapping[str, Any]) -> Entry:
-    """The optimised kernel for these arguments: a look-up, but for the first time."""
+def _key(kernel: Definition, pattern: str, policy: ExecutionPolicy, given: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What an optimised kernel depends on."""
     bounds = getattr(kernel.function, "bounds", None) or os.environ.get("PKDB_BOUNDS") == "1"
-    key = (kernel, pattern, policy.kind, policy.rank, bounds, tuple(given), arguments.signature(given))
+    return kernel, pattern, policy.kind, policy.rank, bounds, tuple(given), arguments.signature(given)
+
+
+def _entry(
+    kernel: Definition,
+    pattern: str,
+    policy: ExecutionPolicy,
+    given: Mapping[str, Any],
+    key: tuple[Any, ...] | None = None,
+) -> Entry:
+    """The optimised kernel for these arguments: a look-up, but for the first time."""
+    key = key or _key(kernel, pattern, policy, given)
     found = _entries.get(key)
     if found is None or not found.current():
+        bounds = key[4]
         layout = arguments.Layout(kernel, pattern, policy, given)
         dense = () if bounds else layout.dense
         program = Program(kernel, pattern, policy.kind, policy.rank, layout.types, dense)
@@ -79,19 +92,37 @@ class KernelLaunch(debug.Launch):
     frame_depth = 2
 
     def __init__(
-        self, pattern: str, policy: ExecutionPolicy, kernel: Definition, given: dict[str, Any], initial: Any
+        self,
+        pattern: str,
+        policy: ExecutionPolicy,
+        kernel: Definition,
+        given: dict[str, Any],
+        initial: Any,
+        key: tuple[Any, ...] | None = None,
     ) -> None:
+        self._key = key
         self._kernel = kernel
         self._policy = policy
         self._given = given
         self._initial = initial
         self._functions: Sequence[KernelSource] | None = None
         self.pattern = pattern
-        self.policy = policy.describe()
         self.space = policy.space.name
-        self.arguments = dict(given)
         self.kernel = kernel.source
-        self.index_names = tuple(argument.arg for argument in kernel.parameters[: policy.rank])
+
+    # A launch that nobody looks at must cost next to nothing, so what is for looking is made when asked for.
+
+    @property
+    def policy(self) -> str:  # type: ignore[override]
+        return self._policy.describe()
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:  # type: ignore[override]
+        return self._given
+
+    @property
+    def index_names(self) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(argument.arg for argument in self._kernel.parameters[: self._policy.rank])
 
     @property
     def functions(self) -> Sequence[KernelSource]:  # type: ignore[override]
@@ -104,11 +135,11 @@ class KernelLaunch(debug.Launch):
         policy = self._policy
         return Program(self._kernel, self.pattern, policy.kind, policy.rank, layout.types, (), conditions)
 
-    def _layout(self) -> arguments.Layout:
+    def _layout(self) -> Layout:
         return arguments.Layout(self._kernel, self.pattern, self._policy, self._given)
 
     def run(self) -> Any:
-        return _run(self.pattern, self._policy, self._kernel, self._given, self._initial)
+        return _run(self.pattern, self._policy, self._kernel, self._given, self._initial, self._key)
 
     def optimised(self) -> DebugBuild:
         entry = _entry(self._kernel, self.pattern, self._policy, self._given)
@@ -152,10 +183,17 @@ def _combined(entry: Entry, value: Any, initial: Any) -> Any:
     return min(value, initial) if reduction == "min" else max(value, initial) if reduction == "max" else value + initial
 
 
-def _run(pattern: str, policy: ExecutionPolicy, kernel: Definition, given: dict[str, Any], initial: Any) -> Any:
+def _run(
+    pattern: str,
+    policy: ExecutionPolicy,
+    kernel: Definition,
+    given: dict[str, Any],
+    initial: Any,
+    key: tuple[Any, ...] | None = None,
+) -> Any:
     if policy.space is ExecutionSpace.Debug:
         return python_space.run(pattern, policy, kernel, given, initial)
-    entry = _entry(kernel, pattern, policy, given)
+    entry = _entry(kernel, pattern, policy, given, key)
     return _combined(entry, entry(policy, given), initial)
 
 
@@ -184,10 +222,11 @@ def _launch(pattern: str, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
     kernel = definition(workunit)
     hook = debug.hook
     if hook is not None:
-        arguments.Layout(
-            kernel, pattern, policy, given
-        )  # arguments that don't fit are refused before the hook sees them
-        return hook(KernelLaunch(pattern, policy, kernel, given, initial))
+        key = _key(kernel, pattern, policy, given)
+        if key not in _entries:
+            # Arguments that don't fit are refused before the hook sees them.
+            arguments.Layout(kernel, pattern, policy, given)
+        return hook(KernelLaunch(pattern, policy, kernel, given, initial, key))
     return _run(pattern, policy, kernel, given, initial)
 
 

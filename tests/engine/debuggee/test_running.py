@@ -98,7 +98,8 @@ def test_a_step_after_a_pause_goes_to_the_next_line(program: Program) -> None:
     stop = pause(client)
     before = where(stop)[1]
     after = client.line("next")
-    assert (before, after) in {(3, 4), (4, 5), (5, 3), (5, 4), (4, 4), (5, 5), (3, 3), (3, 5)}
+    # A signal lands between two instructions: on any line of the loop, or still at the end of the print.
+    assert (before, after) in {(2, 3), (3, 4), (4, 5), (5, 3), (5, 4), (4, 4), (5, 5), (3, 3), (3, 5)}
     order = [client.line("next") for _ in range(4)]
     assert set(order) <= {3, 4, 5}
 

@@ -98,9 +98,11 @@ class Actions(Questions):
     @work(group="quit")
     async def action_quit_session(self) -> None:
         """At a stop at once, as pdb; what runs might have run for long, and is only ended when asked twice."""
-        if self.bridge.phase.running and self.key_line.message != QUIT_RUNNING:
-            self.key_line.say(QUIT_RUNNING)
-            return
+        if self.key_line.message != QUIT_RUNNING:
+            await self.bridge.step_over()
+            if self.bridge.phase.running:
+                self.key_line.say(QUIT_RUNNING)
+                return
         await self.leave_session()
 
     async def action_quit(self) -> None:
@@ -109,7 +111,7 @@ class Actions(Questions):
     @work(group="glue")
     async def action_toggle_glue(self) -> None:
         try:
-            await self.bridge.session.show_glue(not self.bridge.session.glue)
+            await self.bridge.toggle_glue()
         except PkdbError as error:
             self.report(error)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 
 from textual.app import App
 from textual.message import Message
@@ -16,6 +18,8 @@ from pkdb_tui.engine.session import Session
 from pkdb_tui.panes import completion
 
 SCREEN_COMMANDS = ("open",)  # what only the screen can do
+AT_ONCE = ("pause", "quit", "restart")  # wait for nothing
+PATIENCE = 0.3  # seconds a command waits for a step under way to end
 TAKE_FILES = ("open", "source", "break", "b", "tbreak", "list", "l")
 
 
@@ -32,6 +36,7 @@ class Bridge:
 
     def __init__(self, app: App[int], options: LaunchOptions) -> None:
         self._app = app
+        self._turn = asyncio.Lock()
         self.session = Session(options, self._on_event)
 
     def _on_event(self, event: Event) -> None:
@@ -42,8 +47,25 @@ class Bridge:
         return self.session.phase
 
     async def run(self, text: str) -> Reply:
-        """One command line. Raises PkdbError."""
-        return await language.run(text, self.session)
+        """One command line, in its turn: what is typed during a step is meant for its end. Raises PkdbError."""
+        command, _ = language.split(text)
+        if command is not None and command.name in AT_ONCE:
+            return await language.run(text, self.session)
+        async with self._turn:
+            if command is None or self.phase not in command.phases:
+                await self.step_over()
+            return await language.run(text, self.session)
+
+    async def step_over(self) -> None:
+        """Until a step under way has ended; not longer than a step takes."""
+        if self.phase.running:
+            with suppress(TimeoutError):  # then it is no step
+                await asyncio.wait_for(self.session.settled(), PATIENCE)
+
+    async def toggle_glue(self) -> None:
+        """Raises PkdbError."""
+        async with self._turn:
+            await self.session.show_glue(not self.session.glue)
 
     async def parallel_print(self, expression: str) -> ThreadValues:
         return await self.session.parallel_print(expression)

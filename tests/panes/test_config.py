@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -145,24 +144,3 @@ async def test_a_defect_of_a_pane_is_shown_and_the_session_goes_on(file: Path, t
         assert app.bridge.session.snapshot is None or app.workspace.source.cursor_row == 1
         assert app.screen is not page
         await app.bridge.session.quit()
-
-
-async def test_a_program_that_runs_is_ended_only_when_asked_twice(file: Path, tmp_path: Path) -> None:
-    script = tmp_path / "p.py"
-    script.write_text("while True:\n    pass\n")
-    app = PkdbApp(LaunchOptions(script=str(script)), remember=False)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await app.bridge.session.settled()
-        await pilot.press("c")
-        async with asyncio.timeout(10):
-            while not app.bridge.phase.running:
-                await asyncio.sleep(0.01)
-        await pilot.press("q")
-        await pilot.pause()
-        assert app.key_line.message.startswith("The program is running.")
-        assert app.bridge.phase.running
-        await pilot.press("q")
-        async with asyncio.timeout(10):
-            while app.bridge.phase.running:
-                await asyncio.sleep(0.01)
-    assert app.return_value == 0

@@ -1,0 +1,130 @@
+"""The whole screen over a real session: keys in a row, ends, what runs."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from pkdb_tui.app import PkdbApp
+from pkdb_tui.engine.api import LaunchOptions, Phase
+
+
+@pytest.fixture(autouse=True)
+def no_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PKDB_CONFIG", str(tmp_path / "none.toml"))
+
+
+def debugging(folder: Path, text: str) -> PkdbApp:
+    script = folder / "p.py"
+    script.write_text(text)
+    return PkdbApp(LaunchOptions(script=str(script)), remember=False)
+
+
+async def until_phase(app: PkdbApp, phase: Phase) -> None:
+    async with asyncio.timeout(20):
+        while app.bridge.phase is not phase:
+            await asyncio.sleep(0.01)
+
+
+async def test_steps_typed_ahead_are_all_made(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "\n".join(f"v{number} = {number}" for number in range(1, 20)))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        for _ in range(6):
+            app.action_command("next")
+        await app.workers.wait_for_complete()
+        await app.bridge.session.settled()
+        await pilot.pause()
+        assert app.workspace.source.cursor_row == 6
+        assert app.key_line.message == ""
+        assert app.internal_errors == []
+        await app.bridge.session.quit()
+
+
+async def test_what_runs_on_is_not_shown_where_it_stopped(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "while True:\n    pass\n")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.pause()
+        assert "▶" in app.workspace.source.render_line(0).text
+        await pilot.press("c")
+        await pilot.pause(0.4)
+        assert "▶" not in app.workspace.source.render_line(0).text
+        assert app.workspace.stack.stale
+        await pilot.press("ctrl+c")
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.pause()
+        assert not app.workspace.stack.stale
+        assert "▶" in "".join(app.workspace.source.render_line(y).text for y in range(2))
+        await app.bridge.session.quit()
+
+
+async def test_the_end_is_named_and_a_restart_begins_anew(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "print('said')\nraise SystemExit(3)\n")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.press("c")
+        await until_phase(app, Phase.EXITED)
+        await pilot.pause(0.1)
+        assert "exited: status 3" in app.status.render_line(0).text
+        assert app.key_line.message == "The program ended: status 3. R runs it again, q leaves."
+        assert app.workspace.output.lines.store.line(0) == b"said\r"
+        await pilot.press("R")
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.pause()
+        assert "python · <module> · start" in app.status.render_line(0).text
+        await app.bridge.session.quit()
+
+
+async def test_a_screen_too_small_gives_the_focus_back(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "a = 1\nb = 2\n")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.press("4")
+        await pilot.resize_terminal(40, 10)
+        await pilot.pause()
+        assert app.workspace.focused_name() == "console"
+        await pilot.resize_terminal(120, 40)
+        await pilot.pause()
+        assert app.workspace.focused_name() == "variables"
+        await app.bridge.session.quit()
+
+
+async def test_a_new_watch_is_shown_and_edited(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "a = 1\nb = 2\nc = 3\n")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.press("n", "w", *"a", "enter")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert app.workspace.watches.render_line(0).text.split() == ["a", "1"]
+        await pilot.press("escape", "5", "e", *"+1", "enter")
+        await pilot.pause(0.2)
+        assert app.workspace.watches.render_line(0).text.split() == ["a+1", "2"]
+        await pilot.press("d")
+        await pilot.pause(0.2)
+        assert "w adds a watch" in app.workspace.watches.render_line(0).text
+        await app.bridge.session.quit()
+
+
+async def test_a_program_that_runs_is_ended_only_when_asked_twice(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "while True:\n    pass\n")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await app.bridge.session.settled()
+        await pilot.press("c")
+        async with asyncio.timeout(10):
+            while not app.bridge.phase.running:
+                await asyncio.sleep(0.01)
+        await pilot.press("q")
+        async with asyncio.timeout(10):
+            while not app.key_line.message:
+                await asyncio.sleep(0.01)
+        assert app.key_line.message.startswith("The program is running.")
+        assert app.bridge.phase.running
+        await pilot.press("q")
+        async with asyncio.timeout(10):
+            while app.bridge.phase.running:
+                await asyncio.sleep(0.01)
+    assert app.return_value == 0

@@ -22,7 +22,9 @@ def on_stop(event: Any) -> None:
     if thread is None:
         return
     if isinstance(event, gdb.BreakpointEvent):
-        stops[thread.num] = ("breakpoint", [b.number for b in event.breakpoints], "")
+        watched = any(b.type == gdb.BP_HARDWARE_WATCHPOINT for b in event.breakpoints)
+        kind = "watchpoint" if watched else "breakpoint"
+        stops[thread.num] = (kind, [b.number for b in event.breakpoints], "")
     elif isinstance(event, gdb.SignalEvent):
         stops[thread.num] = ("signal", [], event.stop_signal)
     else:
@@ -65,11 +67,12 @@ def place(argument: Body) -> list[Body]:
             sal = gdb.newest_frame().find_sal()
             body["source"] = sal.symtab.filename if sal.symtab is not None else ""
             body["innermost"] = names.qualified(gdb.newest_frame().name())
-            found = frames.kernel_frames()
+            # A watchpoint stops behind the instruction that wrote, which may be the last of its line.
+            watched = kind == "watchpoint"
+            found = [frame for frame, glue in frames.all_frames(True) if not glue] if watched else frames.kernel_frames()
             if found:
-                body.update(
-                    {k: v for k, v in frames.frame_body(found[0], False).items() if k in ("file", "line", "function")}
-                )
+                shown = frames.frame_body(found[0], False, watched)
+                body.update({k: v for k, v in shown.items() if k in ("file", "line", "function")})
             body["at_top"] = bool(found) and found[0] == gdb.newest_frame()
             body["depth"] = found[0].level() if found else -1
             body["stack"] = frames.entry_level()

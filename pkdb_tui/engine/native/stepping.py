@@ -60,6 +60,11 @@ class Stepper:
         at_line = bool(arrival.place.get("file")) and bool(arrival.place.get("at_top"))
         return arrival.number in self._late and at_line
 
+    def stands(self, number: int) -> None:
+        """gdb says that a thread expected to step is stopped, and has not told of a stop."""
+        if number in self._waiting:
+            self.takes(Arrival(number, "", {}))
+
     def cancel(self) -> None:
         """Follow no step any more; what has come and was not told is gathered as any other stop."""
         task, self._task = self._task, None
@@ -121,8 +126,22 @@ class Stepper:
             self._kind, self._starts = kind, starts
             self._arrivals, self._inward = {}, set()
             self._waiting = set(numbers)
-            await controller.release(numbers, VERBS[kind])
+            await self._set_off(numbers)
             self._task = asyncio.get_running_loop().create_task(self._follow(numbers))
+
+    async def _set_off(self, numbers: Sequence[int]) -> None:
+        """Each in the way its place asks for: gdb refuses to step where it knows no lines, and says so to nobody."""
+        by_verb: dict[str, list[int]] = {}
+        for number in numbers:
+            by_verb.setdefault(await self._first_verb(number), []).append(number)
+        for verb, together in by_verb.items():
+            await self._controller.release(together, verb)
+
+    async def _first_verb(self, number: int) -> str:
+        place = self._starts[number]
+        if place.get("at_top") or self._kind is StepKind.UNTIL:
+            return VERBS[self._kind]
+        return await self._way_out(number, place)
 
     async def _run_out(self) -> None:
         """To the end of the launch, whatever breakpoints there are."""
@@ -205,13 +224,18 @@ class Stepper:
             await self._send(number, VERBS[self._kind])
             return True
         await self._drop_own(number)
-        # Wherever it stands: the next workunit call of this thread is a place to arrive at, too.
-        await self._arrive_at_next_call(number)
-        in_entry = place.get("stack") == 0
-        if place.get("file") and not in_entry:
-            self._inward.add(number)
-        await self._send(number, "next" if in_entry else "finish" if place.get("file") else "continue")
+        await self._send(number, await self._way_out(number, place))
         return True
+
+    async def _way_out(self, number: int, place: dict[str, Any]) -> str:
+        """How a thread leaves generated code or a library. Its next workunit call is a place to arrive at, too."""
+        await self._arrive_at_next_call(number)
+        if place.get("stack") == 0:
+            return "next"
+        if place.get("file"):
+            self._inward.add(number)
+            return "finish"
+        return "continue"
 
     def _is_same_statement(self, number: int, place: dict[str, Any]) -> bool:
         """Whether a thread only came from a built-in condition to its statement, or back into the line it left."""

@@ -51,6 +51,9 @@ class Waiting:
             elif now - asleep_since >= ASLEEP:
                 return
             if now - busy_since >= patience:
+                await self._controller.learn_threads()
+                for number in self._controller.threads.stopped.intersection(running):
+                    self._controller.stepper.stands(number)
                 if await self._all_turn(running):
                     return
                 busy_since, patience = loop.time(), min(2 * patience, 5.0)

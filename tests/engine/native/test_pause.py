@@ -127,3 +127,35 @@ async def test_pause_while_python_waits(branch: KernelProgram) -> None:
         await run.begin(run.at("value * 10.0"))
         await run.run_out()
         assert run.hits == {1: 8}
+
+
+@pytest.fixture(scope="module")
+def straggler(compiled: Compile) -> KernelProgram:
+    """Iteration 0 is done at once; iteration 1 turns until somebody writes 100 into a[0]."""
+    return compiled(f"""
+def work(i, acc, a):               ## {BODY}
+    value: float = i               ## double value = i;
+    while i and a[0] < 100:        ## while (i && *(volatile double*)a.data < 100.0) {{
+        value += 1.0               ## value += 1.0;
+                                   ## }}
+    acc += 1                       ## acc += 1.0;
+                                   ## }}
+""")
+
+
+async def test_all_step_while_some_wait_at_the_end(straggler: KernelProgram) -> None:
+    """gdb refuses to step a thread where it knows no lines: that thread goes on to the end, the others step."""
+    async with Debugged(straggler, count=2) as run:
+        await run.begin(run.at("value += 1.0"))
+        await run.stop()
+        await run.controller.place([])
+        await run.controller.interrupt()
+        await run.stop()
+        lines = {straggler.line("while i"), straggler.line("value += 1.0")}
+        for _ in range(3):
+            stop = await run.step(StepKind.NEXT, 1, all_threads=True)
+            assert (stop.cause, stop.thread) == (StopCause.STEP, 1)
+            assert (await run.place_of(1))[1] in lines
+        await run.controller.write_memory((await run.values(1))["a"].address, struct.pack("<d", 100.0))
+        await run.controller.resume()
+        assert (await run.end())["total"] == 2.0

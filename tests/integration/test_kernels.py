@@ -158,6 +158,11 @@ def test_a_watchpoint_says_what_changed_and_where() -> None:
     assert run.stops[3] == "stopped: watchpoint 2: value 30 -> 30.5 some_rows.py:12 in mark thread 0 of 2 · i = 3"
 
 
+def test_a_watched_store_in_the_last_statement_of_a_kernel_stops_at_it() -> None:
+    run = debug("some_rows.py", "break 11 thread 0", "continue", "watch out[3]", "delete 1", "continue", "continue")
+    assert run.stops[2] == "stopped: watchpoint 2: out[3] 0 -> 30.5 some_rows.py:13 in mark thread 0 of 2 · i = 3"
+
+
 def test_restart_keeps_kernel_breakpoints() -> None:
     run = debug("some_rows.py", "break 11", "continue", "restart", "continue", "info breakpoints")
     assert [stop.split(" in ")[0] for stop in run.stops] == [

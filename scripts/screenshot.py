@@ -19,7 +19,7 @@ COMMANDS = ("break 31", "continue", "display a[j, 0:6]", "display rows[0:6]", "c
 
 async def export(path: Path) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "4")
-    app = PkdbApp(LaunchOptions(script="examples/yax.py"), commands=COMMANDS, remember=False)
+    app = PkdbApp(LaunchOptions(script="examples/yax.py"), commands=COMMANDS, theme="dark", remember=False)
     async with app.run_test(size=(120, 36)) as pilot:
         await app.commands_done.wait()
         if app.bridge.session.phase is not Phase.STOPPED_KERNEL:

@@ -194,8 +194,10 @@ class KernelStops:
                     session.emit(BreakpointsChanged(breakpoints=session.breakpoints))
             case ControllerLost(reason=reason):
                 session.spawn(self._lost(reason))
-            case ProcessEnded():
-                pass  # the program's own end is told by its exit status
+            case ProcessEnded(signal=name):
+                # The program's own end is told by its exit status. A debugger that is there lets no SIGTRAP through:
+                # such an end was seen before the debugger's.
+                self.lost = self.lost or name == "SIGTRAP"
 
     async def _lost(self, reason: str) -> None:
         session = self._session

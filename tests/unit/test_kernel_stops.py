@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
-from pkdb_tui.engine.api import LaunchOptions, Phase, ThreadRange
+from pkdb_tui.engine.api import Event, LaunchOptions, Notice, Phase, ThreadRange
 from pkdb_tui.engine.errors import NativeError
 from pkdb_tui.engine.native.base import (
     Controller,
@@ -16,6 +17,7 @@ from pkdb_tui.engine.native.base import (
     NativePlacement,
     NativeStop,
     NativeVariable,
+    ProcessEnded,
     StepKind,
     StopCause,
 )
@@ -163,3 +165,15 @@ async def test_the_last_verb_decides() -> None:
 
 async def test_a_refused_step_changes_nothing() -> None:
     assert (await launch([Verb.CONTINUE], refused=Verb.NEXT))["then"] == "run"
+
+
+@pytest.mark.parametrize(("signal_name", "told"), [("SIGTRAP", True), ("SIGSEGV", False)])
+async def test_the_end_by_a_left_breakpoint_is_explained_also_when_it_is_seen_before_the_debuggers(
+    signal_name: str, told: bool
+) -> None:
+    events: list[Event] = []
+    session = Session(LaunchOptions(script="/scale.py"), events.append)
+    session.kernel_stops.on_event(ProcessEnded(status=None, signal=signal_name))
+    await session._show_exit(-signal.Signals[signal_name])
+    notices = [event.text for event in events if isinstance(event, Notice)]
+    assert any(text.startswith("The native debugger ended while") for text in notices) is told

@@ -69,7 +69,9 @@ def place(argument: Body) -> list[Body]:
             body["innermost"] = names.qualified(gdb.newest_frame().name())
             # A watchpoint stops behind the instruction that wrote, which may be the last of its line.
             watched = kind == "watchpoint"
-            found = [frame for frame, glue in frames.all_frames(True) if not glue] if watched else frames.kernel_frames()
+            found = frames.kernel_frames()
+            if watched:
+                found = [frame for frame, glue in frames.all_frames(True) if not glue]
             if found:
                 shown = frames.frame_body(found[0], False, watched)
                 body.update({k: v for k, v in shown.items() if k in ("file", "line", "function")})

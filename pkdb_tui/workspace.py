@@ -106,8 +106,8 @@ class Workspace(Guarded, Widget):
         return {placed[f"title-{name}"].y for name in RIGHT if f"title-{name}" in placed}
 
     def refresh_titles(self) -> None:
-        for widget in (self._divider, *self._titles):
-            widget.refresh()
+        for title in self._titles:
+            title.renew()
 
     # --- arrangement ---
 
@@ -118,6 +118,7 @@ class Workspace(Guarded, Widget):
             # The arrangement is cached by size, and the size is the same.
             self._clear_arrangement_cache()
             self.refresh(layout=True)
+            self._divider.refresh()
             self.call_after_refresh(self.refresh_titles)
 
     def on_resize(self) -> None:

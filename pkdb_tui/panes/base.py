@@ -32,6 +32,9 @@ class RunCommand(Message):
 class TitleChanged(Message):
     """A pane's title or badge is another one now."""
 
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, TitleChanged)
+
 
 class Pane(Guarded, ScrollView, can_focus=True):
     """Rows of styled text with a cursor; subclasses give `row_count` and `row`."""

@@ -34,11 +34,18 @@ class Title(Guarded, Widget):
         super().__init__(id=identity)
         self.palette = palette
         self._read = read
+        self._shown: Sequence[tuple[str, str, bool, bool]] = ()
+
+    def renew(self) -> None:
+        """Draw again what is another text now."""
+        if self._shown != self._read():
+            self.refresh()
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
         segments: list[Segment] = [Segment("─", self.palette.rule)]
-        for name, badge, active, focused in self._read():
+        self._shown = self._read()
+        for name, badge, active, focused in self._shown:
             style = self.palette.here if focused else self.palette.text if active else self.palette.dim
             segments.append(Segment(f" {name} ", style))
             if badge:

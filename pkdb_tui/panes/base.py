@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -12,6 +12,7 @@ from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widget import Widget
 
 from pkdb_tui import keys
 from pkdb_tui.panes.guard import Guarded, errors_shown
@@ -34,6 +35,17 @@ class TitleChanged(Message):
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, TitleChanged)
+
+
+class Content(NamedTuple):
+    """Everything a drawn row depends on."""
+
+    row: Row
+    tail: Row
+    room: int
+    under: Style
+    stale: bool
+    offset: int
 
 
 class Pane(Guarded, ScrollView, can_focus=True):
@@ -60,6 +72,7 @@ class Pane(Guarded, ScrollView, can_focus=True):
         self.cursor_row = 0
         self.offset_x = 0
         self.stale = False
+        self._drawn: dict[int, Content | None] = {}  # by row of the screen
 
     # --- what subclasses say ---
 
@@ -94,31 +107,65 @@ class Pane(Guarded, ScrollView, can_focus=True):
     def rows_changed(self) -> None:
         """To be called when the rows are others."""
         count = self.row_count()
-        self.virtual_size = Size(1, count)
+        self.set_height(count)
         self.cursor_row = max(0, min(self.cursor_row, count - 1))
-        self.refresh()
+        self.refresh_rows()
         self.post_message(TitleChanged())
+
+    def set_height(self, count: int) -> None:
+        """How many rows there are to scroll over."""
+        size = Size(1, count)
+        if size == self.virtual_size:
+            return
+        if not self.container_size or (count > self.container_size.height) != self.show_vertical_scrollbar:
+            self.virtual_size = size
+            return
+        # The scrollbar stays, or stays away: the screen needs no new layout.
+        self.set_reactive(Widget.virtual_size, size)
+        if self.show_vertical_scrollbar:
+            self.vertical_scrollbar.window_virtual_size = count
+        if self.scroll_y > self.max_scroll_y:
+            self.scroll_to(y=self.max_scroll_y, animate=False, force=True, immediate=True)
+
+    def refresh_rows(self) -> None:
+        """Draw again the rows that look different now."""
+        region = self.scrollable_content_region
+        if not region.height:
+            self.refresh()  # not on screen: whatever was drawn is out of date
+            return
+        for y in range(region.height):
+            if self._drawn.get(y, ()) != self._content(y + self.scroll_offset.y, region.width):
+                self.refresh(Region(0, y, region.width, 1))
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
         with errors_shown(self.app):
-            return self._line(y + self.scroll_offset.y, width)
+            content = self._content(y + self.scroll_offset.y, width)
+            self._drawn[y] = content
+            return self._line(content, width)
         return Strip([Segment(" this line can't be drawn", self.palette.fault)]).adjust_cell_length(width)
 
-    def _line(self, index: int, width: int) -> Strip:
+    def _content(self, index: int, width: int) -> Content | None:
         if index >= self.row_count():
+            return None
+        tail = self.tail(index)
+        room = max(width - sum(cell_len(text) for text, _ in tail), 1)
+        return Content(self.row(index, room), tail, room, self.row_style(index), self.stale, self.offset_x)
+
+    def _line(self, content: Content | None, width: int) -> Strip:
+        if content is None:
             return Strip.blank(width, self.rich_style)
-        under = self.row_style(index)
-        tail = self._strip(self.tail(index), under)
-        room = max(width - tail.cell_length, 1)
-        strip = self._strip(self.row(index, room), under)
+        room, under = content.room, content.under
+        strip = self._strip(content.row, under)
         if self.offset_x:
             start = self.frozen + self.offset_x
             strip = Strip.join([strip.crop(0, self.frozen), strip.crop(start, max(strip.cell_length, start))])
         if strip.cell_length > room:
             strip = Strip([*strip.crop(0, room - 1), Segment("…", self.palette.dim + under)])
         strip = strip.adjust_cell_length(room, under)
-        return Strip.join([strip, tail]).apply_style(self.rich_style).simplify()
+        if content.tail:
+            strip = Strip.join([strip, self._strip(content.tail, under)])
+        return strip.apply_style(self.rich_style).simplify()
 
     def _strip(self, row: Row, under: Style) -> Strip:
         return Strip([Segment(text, (self.palette.dim if self.stale else style) + under) for text, style in row])

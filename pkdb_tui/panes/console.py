@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.events import Paste
-from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input, Static
 
@@ -81,7 +80,7 @@ class ConsoleLines(Pane):
             self._show_end()
 
     def _show_end(self) -> None:
-        self.virtual_size = Size(1, len(self._rows))
+        self.set_height(len(self._rows))
         self.scroll_end(animate=False, force=True, immediate=True)
         self.refresh()
 

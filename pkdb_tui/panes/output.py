@@ -7,7 +7,6 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input
 
@@ -47,7 +46,7 @@ class OutputLines(Pane):
     def _show(self) -> None:
         self._stale = False
         following = self._following or self.scroll_offset.y >= self.max_scroll_y - 1
-        self.virtual_size = Size(1, self.row_count())
+        self.set_height(self.row_count())
         if following:
             self.scroll_end(animate=False, force=True, immediate=True)
         self.refresh()

@@ -86,7 +86,7 @@ class SourcePane(Pane):
                 self.run_worker(lambda: self._lex(source), thread=True, group="lex")
         self.cursor_row = max(0, min(line - 1, self.row_count() - 1))
         self.show_row(self.cursor_row)
-        self.refresh()
+        self.refresh_rows()
         return True
 
     def open_named(self, name: str) -> bool:
@@ -127,12 +127,12 @@ class SourcePane(Pane):
                     self._waits = {waiting.file: waiting.line}
             if frame.file:
                 self.open(frame.file, frame.line)
-        self.refresh()
+        self.refresh_rows()
 
     def show_running(self) -> None:
         """Where the program is isn't known."""
         self._focus, self._waits = ("", 0), {}
-        self.refresh()
+        self.refresh_rows()
 
     def show_breakpoints(self, breakpoints: tuple[Breakpoint, ...]) -> None:
         marks: dict[str, dict[int, list[Breakpoint]]] = {}
@@ -140,11 +140,11 @@ class SourcePane(Pane):
             if breakpoint.line:
                 marks.setdefault(breakpoint.file, {}).setdefault(breakpoint.line, []).append(breakpoint)
         self._marks = marks
-        self.refresh()
+        self.refresh_rows()
 
     def show_info(self, info: SourceInfo) -> None:
         self._kernel_lines[info.file] = frozenset(line for span in info.kernels for line in span.lines)
-        self.refresh()
+        self.refresh_rows()
 
     # --- drawing ---
 

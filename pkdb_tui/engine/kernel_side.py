@@ -36,6 +36,7 @@ class KernelSide:
         self._controller: Controller | None = None
         self.kernel: KernelReady | None = None
         self.stop: NativeStop | None = None
+        self.entered = 0  # process that was attached to last
         self._compiled: dict[int, str] = {}  # breakpoint -> condition text built into this kernel
         self._frames: dict[int, list[NativeFrame]] = {}
         self._variables: dict[tuple[int, int], list[NativeVariable]] = {}
@@ -59,6 +60,7 @@ class KernelSide:
             self._controller = self._factory(self._listener)
         if not self._controller.attached:
             await self._controller.attach(pid)
+            self.entered = pid
 
     async def detach(self) -> None:
         controller, self._controller = self._controller, None

@@ -66,7 +66,6 @@ class KernelStops:
         self._threads: tuple[ThreadRange, ...] = ()
         self._after_launch = "continue"  # `then` of launchDone: continue, stop or run
         self._told_unavailable = ""
-        self.lost = False  # the native debugger ended by itself
 
     # --- the launch protocol ---
 
@@ -104,7 +103,6 @@ class KernelStops:
         session = self._session
         if session.kernels.attached or session.program is None:
             return
-        self.lost = False
         session.emit(Progress(task=ATTACHING))
         try:
             await session.kernels.attach(session.program.pid)
@@ -194,14 +192,11 @@ class KernelStops:
                     session.emit(BreakpointsChanged(breakpoints=session.breakpoints))
             case ControllerLost(reason=reason):
                 session.spawn(self._lost(reason))
-            case ProcessEnded(signal=name):
-                # The program's own end is told by its exit status. A debugger that is there lets no SIGTRAP through:
-                # such an end was seen before the debugger's.
-                self.lost = self.lost or name == "SIGTRAP"
+            case ProcessEnded():
+                pass  # the program's own end is told by its exit status
 
     async def _lost(self, reason: str) -> None:
         session = self._session
-        self.lost = True
         await session.kernels.detach()
         for entry in session.book.in_kernels():
             entry.unavailable = f"the native debugger is gone ({reason}); it is attached again at the next launch"

@@ -580,7 +580,8 @@ class Session:
         if self._ready is not None and not self._ready.done():
             self._ready.set_exception(DebuggeeLost("The program ended before its first line."))
         await self.connection.finish()
-        if status == -signal.SIGTRAP and (self.kernels.attached or self.kernel_stops.lost):
+        # A debugger that is there lets no SIGTRAP through: it is gone, whether or not its own end was seen already.
+        if status == -signal.SIGTRAP and self.program is not None and self.kernels.entered == self.program.pid:
             self.emit(Notice(text=TRAPPED, severity=Severity.ERROR))
         await self.kernels.detach()
         program, self.program = self.program, None

@@ -17,7 +17,6 @@ from pkdb_tui.engine.native.base import (
     NativePlacement,
     NativeStop,
     NativeVariable,
-    ProcessEnded,
     StepKind,
     StopCause,
 )
@@ -46,13 +45,17 @@ class AttachedController(Controller):
 
     refuses_steps = False
 
+    pid = 0
+
     @property
     def attached(self) -> bool:
-        return True
+        return self.pid > 0
 
-    async def attach(self, pid: int) -> None: ...
+    async def attach(self, pid: int) -> None:
+        self.pid = pid
 
-    async def detach(self) -> None: ...
+    async def detach(self) -> None:
+        self.pid = 0
 
     def kill(self) -> None: ...
 
@@ -167,13 +170,27 @@ async def test_a_refused_step_changes_nothing() -> None:
     assert (await launch([Verb.CONTINUE], refused=Verb.NEXT))["then"] == "run"
 
 
-@pytest.mark.parametrize(("signal_name", "told"), [("SIGTRAP", True), ("SIGSEGV", False)])
-async def test_the_end_by_a_left_breakpoint_is_explained_also_when_it_is_seen_before_the_debuggers(
-    signal_name: str, told: bool
+class EndedProgram:
+    """A program that is over."""
+
+    pid = 1
+
+    def kill(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("signal_name", "attached", "told"),
+    [("SIGTRAP", True, True), ("SIGSEGV", True, False), ("SIGTRAP", False, False)],
+)
+async def test_the_end_by_a_left_breakpoint_is_explained_whatever_was_seen_of_the_debugger(
+    signal_name: str, attached: bool, told: bool
 ) -> None:
     events: list[Event] = []
-    session = Session(LaunchOptions(script="/scale.py"), events.append)
-    session.kernel_stops.on_event(ProcessEnded(status=None, signal=signal_name))
+    session = Session(LaunchOptions(script="/scale.py"), events.append, controller=AttachedController)
+    session.program = EndedProgram()  # type: ignore[assignment]
+    if attached:
+        await session.kernels.attach(EndedProgram.pid)
+        await session.kernels.detach()
     await session._show_exit(-signal.Signals[signal_name])
     notices = [event.text for event in events if isinstance(event, Notice)]
     assert any(text.startswith("The native debugger ended while") for text in notices) is told

@@ -172,6 +172,9 @@ class GdbController(Controller):
         self._reset()
         self.threads.forget_team()
         await self.stepper.launch_ended()
+        if self.attached:
+            with contextlib.suppress(NativeError):  # gdb is gone; its end is told elsewhere
+                await self.release(list(self.threads.stopped))
 
     def _reset(self) -> None:
         self._stop_work()
@@ -180,8 +183,15 @@ class GdbController(Controller):
     # --- going on ---
 
     async def release(self, numbers: Sequence[int], verb: str = "continue") -> None:
-        """Let these gdb threads go on, and no others."""
-        numbers = [number for number in numbers if number in self.threads.stopped]
+        """Let these gdb threads go on, and no others: one that has stopped untold must stay.
+
+        A release that has begun is finished, even when nobody waits for it any more.
+        """
+        await asyncio.shield(asyncio.ensure_future(self._release(numbers, verb)))
+
+    async def _release(self, numbers: Sequence[int], verb: str) -> None:
+        resting = self.gathering.at_rest()
+        numbers = [number for number in numbers if number in resting]
         if not numbers:
             return
         unmet = self.placing.unmet(numbers) if verb == "continue" else {}
@@ -198,6 +208,8 @@ class GdbController(Controller):
             await self.mi.command(f"-interpreter-exec console {quote(f'thread apply {listed} -q -s {verb}&')}")
 
     async def resume(self, threads: Sequence[int] | None = None) -> None:
+        if not self.mi.running:
+            raise NativeError("The native debugger is not running.")
         await self.stepper.leave()
         await self.gathering.go_on(threads)
 

@@ -103,6 +103,7 @@ class Stepper:
 
     async def step(self, kind: StepKind, number: int, *, all_threads: bool, line: int) -> None:
         controller = self._controller
+        self.cancel()
         rest = controller.gathering.at_rest()
         numbers = (
             [n for n in rest if controller.threads.in_kernel(n)] if all_threads else [n for n in rest if n == number]
@@ -277,13 +278,16 @@ class Stepper:
         gathering = controller.gathering
         late = sorted(self._waiting)
         self._waiting.clear()
-        self._arrivals = {}
+        for arrival in [a for a in self._arrivals.values() if a not in settled]:
+            del self._arrivals[arrival.number]
+            gathering.arrived(arrival)
         with contextlib.suppress(NativeError):  # gdb is gone; its end is told elsewhere
             async with gathering.lock:
                 await self._drop_own()
                 self._late.update(late)
                 if settled:
                     await gathering.tell_stop(settled)
+                    self._arrivals = {}
                 else:
                     await gathering.tell_waiting(late, trouble)
         self._task = None

@@ -202,6 +202,17 @@ class GdbController(Controller):
             await self._apply([number], f"jump *{address:#x}")
         await self._apply([number for number in numbers if number not in unmet], verb)
 
+    async def go_outward(self, number: int, levels: int) -> None:
+        """Let a thread run until it is back so many frames out, or just run on where gdb can't tell the way."""
+        self._views = {}
+        self.threads.goes_on(number)
+        try:
+            await self.ask("outward", {"thread": number, "levels": levels})
+        except NativeError as error:
+            log.debug("Thread %d can't be followed outward: %s", number, error)
+            self.threads.stops(number)
+            await self.release([number])
+
     async def _apply(self, numbers: Sequence[int], verb: str) -> None:
         if numbers:
             listed = " ".join(map(str, numbers))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pkdb_tui.engine.native.gdb import GdbController
 
 TRIES = 60  # hops through generated code before giving a thread up as lost in it
+OUTWARD = "outward"  # until a thread is back at the Python line it called from
 VERBS = {StepKind.STEP: "step", StepKind.NEXT: "next", StepKind.FINISH: "finish", StepKind.UNTIL: "continue"}
 
 
@@ -136,7 +137,11 @@ class Stepper:
         for number in numbers:
             by_verb.setdefault(await self._first_verb(number), []).append(number)
         for verb, together in by_verb.items():
-            await self._controller.release(together, verb)
+            if verb == OUTWARD:
+                for number in together:
+                    await self._controller.go_outward(number, self._starts[number]["depth"])
+            else:
+                await self._controller.release(together, verb)
 
     async def _first_verb(self, number: int) -> str:
         place = self._starts[number]
@@ -225,7 +230,15 @@ class Stepper:
             await self._send(number, VERBS[self._kind])
             return True
         await self._drop_own(number)
-        await self._send(number, await self._way_out(number, place))
+        verb = await self._way_out(number, place)
+        if not arrival.reason:
+            verb = "continue"  # gdb has refused the other ways without a word
+        if verb == OUTWARD:
+            self._arrivals.pop(number, None)
+            self._waiting.add(number)
+            await controller.go_outward(number, place["depth"])
+        else:
+            await self._send(number, verb)
         return True
 
     async def _way_out(self, number: int, place: dict[str, Any]) -> str:
@@ -235,7 +248,7 @@ class Stepper:
             return "next"
         if place.get("file"):
             self._inward.add(number)
-            return "finish"
+            return OUTWARD
         return "continue"
 
     def _is_same_statement(self, number: int, place: dict[str, Any]) -> bool:
@@ -267,8 +280,7 @@ class Stepper:
             outward += 1
         if outward > 0:
             self._inward.add(number)
-            self._controller.threads.goes_on(number)
-            await self._controller.ask("outward", {"thread": number, "levels": outward})
+            await self._controller.go_outward(number, outward)
         else:
             await self._controller.release([number], VERBS[self._kind])
         return True

@@ -109,7 +109,6 @@ class PkdbApp(Guarded, Actions):
             layout = await saved.restore(self.bridge.session)
             if layout:
                 self.workspace.restore_layout(layout)
-            self.workspace.watches.show(self.bridge.session.watches)
         try:
             await self.bridge.session.start()
         except PkdbError as error:
@@ -145,7 +144,6 @@ class PkdbApp(Guarded, Actions):
                 self.workspace.console.echo(text)
             self.report(error)
             return False
-        self.workspace.watches.show(self.bridge.session.watches)  # a new one is no event
         if reply.value == "quit":
             await self.leave_session()
             return True

@@ -74,7 +74,7 @@ class TextPrinter(Printer):
                     self._say(source)
                 if snapshot.exception is not None:
                     self._say(snapshot.exception.traceback.rstrip("\n"))
-            case WatchesChanged(watches=watches):
+            case WatchesChanged(watches=watches, stop=True):  # commands answer for themselves
                 for watch in watches:
                     self._say(watch_line(watch))
             case LogPoint(text=text):
@@ -156,7 +156,7 @@ class JsonPrinter(Printer):
                     exception=snapshot.exception,
                     returning=snapshot.return_text,
                 )
-            case WatchesChanged(watches=watches):
+            case WatchesChanged(watches=watches, stop=True):
                 self._write("displays", displays=watches)
             case LogPoint(breakpoint=number, text=text):
                 self._write("log", breakpoint=number, text=text)

@@ -288,14 +288,18 @@ class ThreadValues(Plain, frozen=True, kw_only=True):
 
 
 class Watch(Plain, frozen=True, kw_only=True):
-    """A watch expression with its value at the current stop, or the reason it has none."""
+    """A watch expression with its value at the current stop, or the reason it has none.
+
+    With `seen`, the evaluation is the last one there was, at the place that names; `error` is why there is none now.
+    """
 
     id: int
     expression: str
     evaluation: Evaluation | None
     error: str = ""
     changed: bool = False
-    previous: str = ""
+    previous: str = ""  # display text at the last stop in the same function and thread, when changed
+    seen: str = ""  # "yax.py:13, thread 3"
 
 
 class LaunchRecord(Plain, frozen=True, kw_only=True):
@@ -389,7 +393,10 @@ class BreakpointsChanged(Event, frozen=True, kw_only=True):
 
 
 class WatchesChanged(Event, frozen=True, kw_only=True):
+    """Other watches, or other values of them; `stop` is True when the values are those of a new stop."""
+
     watches: tuple[Watch, ...]
+    stop: bool = False
 
 
 class LogPoint(Event, frozen=True, kw_only=True):

@@ -31,6 +31,14 @@ class ExpressionError(PkdbError):
     """An expression could not be parsed or evaluated."""
 
 
+class NotHere(ExpressionError):
+    """An expression means nothing in this frame; `brief` is why, in a few words."""
+
+    def __init__(self, title: str, hint: str = "", *, brief: str = "not in scope here") -> None:
+        super().__init__(title, hint)
+        self.brief = brief
+
+
 class BreakpointError(PkdbError):
     """A breakpoint could not be set, changed or removed."""
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from pkdb_tui.engine import arrays, pure
 from pkdb_tui.engine.arrays import ArrayView, ReadMemory
-from pkdb_tui.engine.errors import ExpressionError
+from pkdb_tui.engine.errors import ExpressionError, NotHere
 from pkdb_tui.engine.native.base import NativeVariable
 
 STEPS = 300_000  # evaluation steps before an expression is interrupted
@@ -403,7 +403,7 @@ def variable_value(variable: NativeVariable) -> Any:
     return variable.value
 
 
-def missing(name: str, variables: Mapping[str, NativeVariable]) -> ExpressionError:
+def missing(name: str, variables: Mapping[str, NativeVariable]) -> NotHere:
     """The error for a name the frame doesn't have."""
     known = f"; this frame has {', '.join(variables)}" if variables else ""
-    return ExpressionError(f"There is no `{name}` here{known}.")
+    return NotHere(f"There is no `{name}` here{known}.")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +20,9 @@ from pkdb_tui.engine.api import (
     StopSnapshot,
     ThreadValue,
     ThreadValues,
+    WatchesChanged,
 )
-from pkdb_tui.engine.errors import ExpressionError, PkdbError, UsageError, WrongPhase
+from pkdb_tui.engine.errors import ExpressionError, NotHere, PkdbError, UsageError, WrongPhase
 from pkdb_tui.engine.kernel_side import stopped_threads
 from pkdb_tui.engine.native.base import NativeVariable
 from pkdb_tui.engine.protocol import EvaluateBody, SliceBody, VariableBody
@@ -44,7 +47,11 @@ class Looking:
 
     @property
     def can_evaluate(self) -> bool:
-        return self._session.phase.stopped
+        return self._session.phase.stopped and self._session.snapshot is not None
+
+    @property
+    def snapshot(self) -> StopSnapshot:
+        return self._session.require_stop()
 
     def emit_stop(self) -> None:
         if self._session.snapshot is not None:
@@ -65,7 +72,15 @@ class Looking:
         variables = await self.variables_of(index)
         if not self.current(snapshot.generation):
             raise WrongPhase("The program went on meanwhile.")
-        return self.show(msgspec.structs.replace(snapshot, frame=index, variables=variables))
+        chosen = self.show(msgspec.structs.replace(snapshot, frame=index, variables=variables))
+        await self._refresh_watches()
+        return chosen
+
+    async def _refresh_watches(self) -> None:
+        """Watches as they are in what is looked at now."""
+        session = self._session
+        if await session.watch_list.refresh(session.generation):
+            session.emit(WatchesChanged(watches=session.watches))
 
     async def variables_of(self, index: int) -> tuple[Any, ...]:
         session = self._session
@@ -82,7 +97,9 @@ class Looking:
     async def select_thread(self, thread: int) -> StopSnapshot:
         if self._session.phase is not Phase.STOPPED_KERNEL:
             raise WrongPhase("Threads are selected at a stop in a kernel.", "Set a breakpoint on a kernel line.")
-        return self.show(await self._session.kernel_stops.focus_on(thread))
+        chosen = self.show(await self._session.kernel_stops.focus_on(thread))
+        await self._refresh_watches()
+        return chosen
 
     async def rebuild_frames(self) -> None:
         """Frames again, after glue frames were asked for or hidden."""
@@ -117,18 +134,22 @@ class Looking:
         """Raises ExpressionError with what Python (or the native frame) said."""
         self.evaluating += 1
         try:
-            if self._native_frame() is None:
-                return await self._in_python(text, timeout)
-            return await self._in_kernel(text, timeout)
+            if self._native_frame() is not None:
+                return await self._in_kernel(text, timeout)
+            evaluation = await self._in_python(text, timeout)
         finally:
             self.evaluating -= 1
+        if _may_change(text) and self._session.phase.stopped:
+            await self._refresh_variables()
+        return evaluation
 
     async def _in_python(self, text: str, timeout: float, mode: str = "auto") -> Evaluation:
         snapshot = self._session.require_stop()
         if self._session.python_blocked:
-            raise ExpressionError(
+            raise NotHere(
                 "The framework holds Python's lock while its kernel runs, so Python can't be evaluated here.",
                 "Name variables of the kernel, or ask after the launch.",
+                brief="Python waits for the kernel",
             )
         place = self._session.places[snapshot.frame]
         index = place.index if place.side != NATIVE else 0
@@ -160,18 +181,22 @@ class Looking:
             needed = expressions.names(text)
         except ExpressionError:
             needed = {""}
-        kernel = self._session.kernels.kernel
-        if kernel is not None and kernel.build == "release":
-            raise ExpressionError(
-                f"The optimised build of {kernel.kernel} keeps no variables.",
-                "Set a breakpoint in it: its next launch then runs a debug build.",
-            )
+        self._need_debug_build()
         if not needed & set(variables):
             # Nothing of the kernel is named: it is a question to the Python code that launched it.
             return await self._in_python(text, timeout)
         constants = await self.constants(text, variables)
         value = await expressions.evaluate(text, variables, reader, constants=constants)
         return Evaluation(text=value.text, type=value.type, value=value.value)
+
+    def _need_debug_build(self) -> None:
+        kernel = self._session.kernels.kernel
+        if kernel is not None and kernel.build == "release":
+            raise NotHere(
+                f"The optimised build of {kernel.kernel} keeps no variables.",
+                "Set a breakpoint in it: its next launch then runs a debug build.",
+                brief="the optimised build keeps no variables",
+            )
 
     async def native_variables(self) -> dict[str, NativeVariable]:
         found = self._native_frame()
@@ -196,6 +221,7 @@ class Looking:
         session = self._session
         snapshot = session.require_stop()
         self.show(msgspec.structs.replace(snapshot, variables=await self.variables_of(snapshot.frame)))
+        await self._refresh_watches()
 
     async def read_slice(self, expression: str, limit: int) -> Slice:
         from pkdb_tui.engine import slices
@@ -218,6 +244,7 @@ class Looking:
         if self._native_frame() is not None:
             from pkdb_tui.engine import expressions
 
+            self._need_debug_build()
             variables = await self.native_variables()
             reader = self._session.kernels.controller.read_memory
             constants = await self.constants(expression, variables)
@@ -227,7 +254,10 @@ class Looking:
                 return Evaluation(text="", type=part.dtype, slice=part)
             plain = await expressions.evaluate(expression, variables, reader, constants=constants)
             return Evaluation(text=plain.text, type=plain.type, value=plain.value)
-        evaluation = await self._in_python(expression, WATCH_SECONDS, "eval")
+        try:
+            evaluation = await self._in_python(expression, WATCH_SECONDS, "eval")
+        except ExpressionError as error:
+            raise _not_here(expression, error) from error
         if evaluation.type.endswith("]") and "[" in evaluation.type:
             try:
                 part = await self.read_slice(expression, WATCH_LIMIT)
@@ -271,6 +301,26 @@ class Looking:
             "complete", text=text, frame=0 if place.side == NATIVE else place.index
         )
         return matches + [match for match in body["matches"] if match not in matches]
+
+
+def _may_change(text: str) -> bool:
+    """Whether Python code can do more than look."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return True
+    return any(isinstance(node, (ast.Call, ast.NamedExpr, ast.Await)) for node in ast.walk(tree))
+
+
+def _not_here(expression: str, error: ExpressionError) -> ExpressionError:
+    """The same error, said as a matter of scope where a name of the expression itself isn't known."""
+    from pkdb_tui.engine import expressions
+
+    found = re.match(r"NameError: name '(\w+)' is not defined", error.title)
+    try:
+        return NotHere(error.title) if found and found[1] in expressions.names(expression) else error
+    except ExpressionError:
+        return error  # Python that only Python can read
 
 
 def _plain(value: Any) -> Any:

@@ -226,8 +226,11 @@ class Session:
         self.book.forget_bindings()
         self.launches = ()
         self.history = VariableHistory()
+        self.watch_list.forget_values()
         self.snapshot = None
         self.enter(Phase.IDLE)
+        self.emit(WatchesChanged(watches=self.watches))
+        self.emit(LaunchLogged(launches=self.launches))
         self.emit(BreakpointsChanged(breakpoints=self.breakpoints))
         await self.start()
 
@@ -414,7 +417,9 @@ class Session:
         return await self.looking.complete(text)
 
     async def add_watch(self, expression: str) -> Watch:
-        return await self.watch_list.add(expression)
+        made = await self.watch_list.add(expression)
+        self.emit(WatchesChanged(watches=self.watches))
+        return made
 
     async def remove_watch(self, number: int) -> None:
         self.watch_list.remove(number)
@@ -491,7 +496,7 @@ class Session:
         generation = self.generation
         try:
             if await self.watch_list.refresh(generation):
-                self.emit(WatchesChanged(watches=self.watches))
+                self.emit(WatchesChanged(watches=self.watches, stop=True))
         finally:
             if generation == self.generation:
                 self._set_settled()

@@ -1,12 +1,18 @@
-"""The merged stack: kernel frames, then the Python frames that launched them; the traceback at an exception."""
+"""The merged stack: kernel frames, then the Python frames that launched them; an exception stands around them."""
 
 from __future__ import annotations
 
 import os
 
-from pkdb_tui.engine.api import ExitCause, Frame, FrameKind, StopSnapshot
+from rich.cells import cell_len, set_cell_size
+from rich.style import Style
+
+from pkdb_tui.engine.api import ExceptionInfo, ExitCause, Frame, FrameKind, StopSnapshot
 from pkdb_tui.panes.base import Pane, Row, RunCommand
 from pkdb_tui.panes.palette import Palette
+from pkdb_tui.panes.wrapping import wrapped
+
+MESSAGE_ROWS = 6  # of an exception above the frames; a longer message is whole in the traceback
 
 
 class StackPane(Pane):
@@ -15,58 +21,104 @@ class StackPane(Pane):
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette)
-        self._snapshot: StopSnapshot | None = None
-        self._ending: list[str] = []
+        self._frames: tuple[Frame, ...] = ()
+        self._selected = 0
+        self._thread = -1  # of the kernel frames
+        self._exception: ExceptionInfo | None = None
+        self._around: tuple[int, list[str], list[str]] = (-1, [], [])
 
     def show(self, snapshot: StopSnapshot | None) -> None:
-        self._snapshot = snapshot
-        self._ending = []
-        if snapshot is not None and snapshot.exception is not None:
-            self._ending = snapshot.exception.traceback.rstrip("\n").split("\n")
+        self._frames = snapshot.frames if snapshot is not None else ()
+        self._selected = snapshot.frame if snapshot is not None else 0
+        self._thread = snapshot.focus.thread if snapshot is not None and snapshot.focus is not None else -1
+        self._show_exception(snapshot.exception if snapshot is not None else None)
         if snapshot is not None:
-            self.cursor_row = snapshot.frame
+            self.cursor_row = self._first() + snapshot.frame
         self.rows_changed()
         if snapshot is not None:
-            self.show_row(snapshot.frame)
+            self.show_row(0 if snapshot.frame == 0 else self.cursor_row)
 
     def show_end(self, cause: ExitCause) -> None:
-        self._snapshot = None
-        self._ending = cause.exception.traceback.rstrip("\n").split("\n") if cause.exception is not None else []
+        self._frames = ()
+        self._show_exception(cause.exception)
         self.rows_changed()
 
+    def _show_exception(self, exception: ExceptionInfo | None) -> None:
+        self._exception = exception
+        self._around = (-1, [], [])
+
+    def on_resize(self) -> None:
+        if self._exception is not None:
+            at = self.cursor_row - self._first()
+            self.rows_changed()  # it is wrapped to the width
+            self.cursor_row = self._first() + at
+        super().on_resize()
+
+    # --- rows ---
+
+    def _rows_around(self, width: int) -> tuple[list[str], list[str]]:
+        """(rows of the exception above the frames, rows of its traceback below them)."""
+        if self._exception is None:
+            return [], []
+        if self._around[0] != width:
+            room = max(width - 1, 10)
+            lines = self._exception.message.rstrip("\n").split("\n")
+            name = f"{self._exception.type}: " if lines[0] else self._exception.type
+            said = [row for line in (name + lines[0], *lines[1:]) for row in wrapped(line, room)]
+            trace = self._exception.traceback.rstrip("\n").split("\n")
+            if len(said) > MESSAGE_ROWS:
+                said[MESSAGE_ROWS - 1 :] = ["… all of it stands below the frames"]
+            self._around = (width, said, [row for line in trace for row in wrapped(line, room)])
+        return self._around[1], self._around[2]
+
+    def _first(self) -> int:
+        """The row of the innermost frame."""
+        return len(self._rows_around(self.scrollable_content_region.width)[0])
+
     def row_count(self) -> int:
-        frames = len(self._snapshot.frames) if self._snapshot is not None else 0
-        return frames + len(self._ending)
+        return self.rows_at(self.scrollable_content_region.width)
+
+    def rows_at(self, width: int) -> int:
+        above, below = self._rows_around(width)
+        return len(above) + len(self._frames) + len(below)
 
     def row(self, index: int, width: int) -> Row:
+        above, below = self._rows_around(self.scrollable_content_region.width)
+        if index < len(above):
+            return [(" " + above[index], self.palette.fault)]
+        index -= len(above)
+        if index >= len(self._frames):
+            return [(" " + below[index - len(self._frames)], self.palette.dim)]
+        return self._frame(self._frames[index], index == self._selected, width)
+
+    def _frame(self, frame: Frame, selected: bool, width: int) -> Row:
         palette = self.palette
-        frames = self._snapshot.frames if self._snapshot is not None else ()
-        if index >= len(frames):
-            return [
-                (
-                    " " + self._ending[index - len(frames)],
-                    palette.fault if index == self.row_count() - 1 else palette.dim,
-                )
-            ]
-        assert self._snapshot is not None
-        frame = frames[index]
-        selected = index == self._snapshot.frame
         kinds = {FrameKind.KERNEL: palette.kernel, FrameKind.PYTHON: palette.text, FrameKind.GLUE: palette.dim}
-        name_width = max(8, min(24, max(len(f.function) for f in frames)))
-        place_width = min(28, max(len(_place(f)) for f in frames))
+        place_width = max(cell_len(_place(f)) for f in self._frames)
+        # A long function name gives way before the place does: the line number is what is looked for.
+        longest = max(cell_len(f.function) for f in self._frames)
+        name_width = max(8, min(longest, width - place_width - 6))
+        room = width - name_width - place_width - 6
         kind = frame.kind.value
-        if frame.kind is FrameKind.KERNEL and self._snapshot.focus is not None:
-            kind += f", thread {self._snapshot.focus.thread}"
+        if frame.kind is FrameKind.KERNEL and self._thread >= 0 and room >= len(f"{kind}, thread {self._thread}"):
+            kind += f", thread {self._thread}"
+        style: Style = palette.here if selected else kinds[frame.kind]
         return [
             (" ▶ " if selected else "   ", palette.here),
-            (f"{frame.function:<{name_width}} ", palette.here if selected else kinds[frame.kind]),
-            (f"{_place(frame):<{place_width}}  ", palette.text if selected else palette.dim),
-            (kind, palette.dim),
+            (f"{_fitted(frame.function, name_width)} ", style),
+            (f"{_fitted(_place(frame), place_width)}  ", palette.text if selected else palette.dim),
+            (kind if len(kind) <= room else "", palette.dim),
         ]
 
     def chosen(self, index: int) -> None:
-        if self._snapshot is not None and index < len(self._snapshot.frames):
-            self.post_message(RunCommand(f"frame {index}"))
+        frame = index - self._first()
+        if 0 <= frame < len(self._frames):
+            self.post_message(RunCommand(f"frame {frame}"))
+
+
+def _fitted(text: str, width: int) -> str:
+    """Exactly as wide, a longer one with `…` at its end."""
+    return set_cell_size(text, width - 1) + "…" if cell_len(text) > width else set_cell_size(text, width)
 
 
 def _place(frame: Frame) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Mapping
-from typing import ClassVar
+from fractions import Fraction
+from typing import ClassVar, NamedTuple
 
 from rich.style import Style
 from textual.binding import BindingType
@@ -25,7 +27,46 @@ SYMBOLS: Mapping[ThreadState, tuple[str, str]] = {
     ThreadState.EXITED: ("·", "·"),
 }
 WIDE_CELLS = 512  # up to so many threads a cell shows number, state and line; beyond, one character
-HEAT = "▁▂▃▄▅▆▇█"
+HEAT = "▂▃▄▅▆▇█"  # the least value is seen too, which ▁ hardly is
+NOT_FINITE = "?"
+
+
+class Heat(NamedTuple):
+    """The threads' values: a bar and a text for each, and the row that says what they mean."""
+
+    bars: dict[int, str]
+    texts: dict[int, str]
+    legend: str
+
+
+NO_HEAT = Heat({}, {}, "")
+
+
+def heat_of(found: ThreadValues) -> Heat:
+    """Bars as high as the values lie between the least and the greatest; what is no finite number has none."""
+    numbers = {v.thread: v.value for v in found.values if isinstance(v.value, (int, float))}
+    finite = {t: n for t, n in numbers.items() if isinstance(n, int) or math.isfinite(n)}
+    low, high = min(finite.values(), default=0), max(finite.values(), default=0)
+    middle = HEAT[len(HEAT) // 2]
+    bars = {t: _bar(n, low, high) if low != high else middle for t, n in finite.items()}
+    bars |= {t: NOT_FINITE for t in numbers if t not in finite}
+    texts = formatting.columns(list(numbers.values())) if len(numbers) <= WIDE_CELLS else []
+    least, most = formatting.number(low), formatting.number(high)
+    scale = f"{HEAT[0]} {least} … {HEAT[-1]} {most}" if low != high else f"{middle} {least}"
+    parts = [f"{found.expression}  {scale}" if finite else f"{found.expression} is no finite number in any thread"]
+    if finite and len(finite) < len(numbers):
+        parts.append(f"{NOT_FINITE} {formatting.thousands(len(numbers) - len(finite))} NaN or Inf")
+    if without := len(found.values) - len(numbers) + len(found.missing):
+        parts.append(f"{formatting.thousands(without)} without a number")
+    return Heat(bars, dict(zip(numbers, texts, strict=False)), " · ".join(parts))
+
+
+def _bar(value: float, low: float, high: float) -> str:
+    top = len(HEAT) - 1
+    if all(isinstance(number, int) for number in (value, low, high)):
+        return HEAT[round(Fraction(int(value) - int(low), int(high) - int(low)) * top)]
+    # Halves, because the difference of two finite numbers may be none.
+    return HEAT[round((value / 2 - low / 2) / (high / 2 - low / 2) * top)]
 
 
 class ThreadsPane(Pane):
@@ -33,7 +74,7 @@ class ThreadsPane(Pane):
     cursor_shown = False
     help_text = (
         "● ▓ at breakpoint   ■ stopped   ▸ ▒ runs   ≡ at barrier   ░ diverged   ! fault   · ended\n"
-        "[3] the focus. Enter moves it to the selected thread; g goes to one by number; v colours by a value."
+        "[3] the focus. Enter moves it to the selected thread; g goes to one by number; v shows a value of each."
     )
     BINDINGS: ClassVar[list[BindingType]] = keys.pane_bindings("threads")
 
@@ -45,12 +86,15 @@ class ThreadsPane(Pane):
         self._focus = 0
         self.selected = 0
         self._python: tuple[PythonThread, ...] = ()
-        self._heat: dict[int, str] = {}
+        self._heat = NO_HEAT
+        self._generation = -1
 
     # --- content ---
 
     def show(self, snapshot: StopSnapshot | None) -> None:
-        self._heat = {}
+        if snapshot is None or snapshot.generation != self._generation:
+            self._heat = NO_HEAT  # values of a stop that is over
+        self._generation = snapshot.generation if snapshot is not None else -1
         if snapshot is None:
             self._ranges, self._python = (), ()
         else:
@@ -61,15 +105,12 @@ class ThreadsPane(Pane):
         self._count = self._ranges[-1].last + 1 if self._ranges else 0
         self.rows_changed()
         if self._count:
-            self.show_row(self.selected // self.per_row())
+            self.show_row(self._row_of(self.selected))
 
     def show_values(self, values: ThreadValues) -> None:
-        """Colour by value: heights between the least and the greatest."""
-        numbers = {v.thread: float(v.value) for v in values.values if isinstance(v.value, (int, float))}
-        low, high = min(numbers.values(), default=0.0), max(numbers.values(), default=0.0)
-        scale = (len(HEAT) - 1) / (high - low) if high > low else 0.0
-        self._heat = {t: HEAT[round((n - low) * scale)] if scale else HEAT[4] for t, n in numbers.items()}
-        self.refresh()
+        """Show each thread's value as a bar between the least and the greatest, and as a number where there is room."""
+        self._heat = heat_of(values)
+        self.rows_changed()
 
     @property
     def badge(self) -> str:
@@ -97,7 +138,8 @@ class ThreadsPane(Pane):
         if not self.wide():
             return 1
         line = max((len(str(part.line)) for part in self._ranges if part.line), default=1)
-        return len(str(max(self._count - 1, 0))) + line + 6
+        value = max(map(len, self._heat.texts.values()), default=0)
+        return len(str(max(self._count - 1, 0))) + max(line, value) + 6
 
     def per_row(self, width: int = 0) -> int:
         width = max((width or self.scrollable_content_region.width) - 1, 1)
@@ -109,14 +151,25 @@ class ThreadsPane(Pane):
     def row_count(self) -> int:
         if not self._count:
             return len(self._python) or 1
-        return -(-self._count // self.per_row())
+        return self._above + -(-self._count // self.per_row())
 
     def rows_at(self, width: int) -> int:
-        return -(-self._count // self.per_row(width)) if self._count else len(self._python)
+        return self._above + -(-self._count // self.per_row(width)) if self._count else len(self._python)
+
+    @property
+    def _above(self) -> int:
+        """Rows above the first thread's."""
+        return 1 if self._heat.legend else 0
+
+    def _row_of(self, thread: int) -> int:
+        return self._above + thread // self.per_row()
 
     def row(self, index: int, width: int) -> Row:
         if not self._count:
             return self._python_row(index)
+        if index < self._above:
+            return [(f" {self._heat.legend}", self.palette.dim)]
+        index -= self._above
         per_row = self.per_row()
         threads = range(index * per_row, min((index + 1) * per_row, self._count))
         if self.wide():
@@ -139,8 +192,8 @@ class ThreadsPane(Pane):
         width = self.cell_width()
         if part is None:
             return [(" " * width, self.palette.dim)]
-        symbol = self._heat.get(thread) or SYMBOLS[part.state][0]
-        place = (
+        symbol = self._heat.bars.get(thread) or SYMBOLS[part.state][0]
+        place = self._heat.texts.get(thread) or (
             str(part.line)
             if part.line
             else {ThreadState.BARRIER: "bar", ThreadState.RUNNING: "run"}.get(part.state, "")
@@ -167,11 +220,11 @@ class ThreadsPane(Pane):
     def _run(self, part: ThreadRange, first: int, last: int) -> Row:
         """Equal neighbours in one piece, the focus and heat cut out of it."""
         symbol, style = SYMBOLS[part.state][1], self._style(part.state)
-        if not self._heat and not (first <= self._focus <= last or first <= self.selected <= last):
+        if not self._heat.bars and not (first <= self._focus <= last or first <= self.selected <= last):
             return [(symbol * (last - first + 1), style)]
         return [
             (
-                self._heat.get(t, symbol),
+                self._heat.bars.get(t, symbol),
                 self.palette.here + self.palette.cursor if t in (self._focus, self.selected) else style,
             )
             for t in range(first, last + 1)
@@ -192,7 +245,7 @@ class ThreadsPane(Pane):
 
     def select(self, thread: int) -> None:
         self.selected = max(0, min(thread, self._count - 1))
-        self.show_row(self.selected // self.per_row())
+        self.show_row(self._row_of(self.selected))
         self.refresh()
 
     def action_cursor(self, step: int) -> None:
@@ -217,5 +270,8 @@ class ThreadsPane(Pane):
         x, y = getattr(event, "x", 0), getattr(event, "y", 0)
         label = 1 if self.wide() else len(str(self._count)) + 2
         column = min(max(x - label, 0) // self.cell_width(), self.per_row() - 1)
-        self.select((self.scroll_offset.y + y) * self.per_row() + column)
+        row = self.scroll_offset.y + y - self._above
+        if row < 0:
+            return
+        self.select(row * self.per_row() + column)
         self.action_choose()

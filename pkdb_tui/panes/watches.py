@@ -63,7 +63,7 @@ class WatchesPane(Pane):
         palette = self.palette
         head = (f" {watch.expression:<{names}}  ", palette.name)
         if watch.error:
-            return [[head, (watch.error, palette.dim)]]
+            return [[head, *self._without_value(watch)]]
         if watch.evaluation is None:
             return [[head, ("not evaluated yet", palette.dim)]]
         part = watch.evaluation.slice
@@ -73,6 +73,15 @@ class WatchesPane(Pane):
         if watch.changed:
             row.append((f"  « {watch.previous}", palette.changed))
         return [row]
+
+    def _without_value(self, watch: Watch) -> Row:
+        """Why there is none here, and the last one there was: dim, because nothing is wrong."""
+        row: Row = [(watch.error, self.palette.dim)]
+        last = watch.evaluation
+        if last is not None:
+            text = last.text if last.slice is None else _brief(last.slice)
+            row.append((f" · {text} at {watch.seen}", self.palette.dim))
+        return row
 
     def _slice_rows(self, head: tuple[str, Style], part: Slice, names: int) -> list[Row]:
         palette = self.palette
@@ -117,6 +126,12 @@ class WatchesPane(Pane):
     def action_edit(self) -> None:
         if (watch := self._current()) is not None:
             self.post_message(EditWatch(watch))
+
+
+def _brief(part: Slice, most: int = 4) -> str:
+    values = part.values.ravel()
+    texts = [formatting.number(value) for value in values[:most].tolist()]
+    return " ".join(texts) + (" …" if values.size > most else "")
 
 
 def statistics_text(found: ArrayStatistics, part: Slice, room: int) -> str:

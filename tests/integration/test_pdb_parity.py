@@ -150,8 +150,8 @@ def test_display_is_shown_at_every_stop_with_what_changed() -> None:
 
 def test_undisplay_and_a_display_out_of_scope() -> None:
     lines = shown("display nowhere", "tbreak 13", "continue", "undisplay 1", "next")
-    assert lines[0] == "1: nowhere: NameError: name 'nowhere' is not defined"
-    assert lines[4] == "1: nowhere: NameError: name 'nowhere' is not defined"
+    assert lines[0] == "1: nowhere: not in scope here"
+    assert lines[4] == "1: nowhere: not in scope here"
     assert lines[5].startswith("stopped: step")
     assert lines[-1] == "  14         amount += price(quantity, unit)"
 

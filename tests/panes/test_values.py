@@ -5,7 +5,7 @@ from __future__ import annotations
 from host import PALETTE, lines, sent, shown
 from values import kernel_stop, slice_of
 
-from pkdb_tui.engine.api import Evaluation, ExceptionInfo, ExitCause, Watch
+from pkdb_tui.engine.api import Evaluation, ExceptionInfo, ExitCause, Frame, FrameKind, Watch
 from pkdb_tui.panes.base import RunCommand
 from pkdb_tui.panes.stack import StackPane
 from pkdb_tui.panes.variables import VariablesPane
@@ -29,11 +29,45 @@ async def test_the_stack_merges_kernel_and_python_frames() -> None:
 async def test_an_uncaught_exception_shows_its_traceback_below_the_frames() -> None:
     pane = StackPane(PALETTE)
     error = ExceptionInfo(type="KeyError", message="'missing'", traceback="Traceback:\n  File x\nKeyError: 'missing'")
-    async with shown(pane, 60, 8):
+    async with shown(pane, 60, 8) as pilot:
         pane.show(kernel_stop(exception=error))
-        assert lines(pane)[3:6] == [" Traceback:", "   File x", " KeyError: 'missing'"]
+        assert lines(pane)[0] == " KeyError: 'missing'"
+        assert lines(pane)[1].startswith(" ▶ yax")
+        assert lines(pane)[4:7] == [" Traceback:", "   File x", " KeyError: 'missing'"]
+        await pilot.press("down", "enter")
+        await pilot.pause()
+        assert [m.text for m in sent(pilot, RunCommand)] == ["frame 1"]  # type: ignore[attr-defined]
         pane.show_end(ExitCause(status=1, exception=error))
-        assert lines(pane)[2] == " KeyError: 'missing'"
+        assert lines(pane)[3] == " KeyError: 'missing'"
+
+
+async def test_a_long_exception_is_read_whole_at_every_width() -> None:
+    pane = StackPane(PALETTE)
+    message = "the matrix has 120 rows, and 96 were given: " + "x" * 50 + " 日本語の長い説明 (give 120)"
+    error = ExceptionInfo(type="ValueError", message=message, traceback=f"Traceback:\nValueError: {message}")
+    for width in (30, 48, 100):
+        pane = StackPane(PALETTE)
+        async with shown(pane, width, 24):
+            pane.show(kernel_stop(exception=error))
+            found = lines(pane)
+            frame = next(index for index, line in enumerate(found) if "▶" in line)
+            assert not any("…" in line for line in found[:frame])
+            said = "".join(line.strip() for line in found[:frame])
+            assert said.replace(" ", "") == f"ValueError: {message}".replace(" ", "")
+
+
+async def test_a_long_function_name_leaves_the_line_number_whole() -> None:
+    pane = StackPane(PALETTE)
+    frames = tuple(
+        Frame(index=i, function=name, file="/p/preconditioners.py", line=1204, kind=FrameKind.PYTHON)
+        for i, name in enumerate(("apply_incomplete_cholesky_preconditioner", "solve"))
+    )
+    async with shown(pane, 48, 4):
+        pane.show(kernel_stop(frames=frames))
+        assert lines(pane)[:2] == [
+            " ▶ apply_incomplete_c… preconditioners.py:1204",
+            "   solve               preconditioners.py:1204",
+        ]
 
 
 async def test_values_are_aligned_and_changes_keep_the_old_value() -> None:
@@ -76,10 +110,29 @@ async def test_numbers_that_dont_fit_are_left_out_whole() -> None:
 async def test_a_changed_scalar_and_an_error() -> None:
     pane = WatchesPane(PALETTE)
     changed = Watch(id=1, expression="n", evaluation=Evaluation(text="5", type="int"), changed=True, previous="4")
-    failed = Watch(id=2, expression="q", evaluation=None, error="there is no q here")
+    failed = Watch(id=2, expression="q", evaluation=None, error="ZeroDivisionError: division by zero")
     async with shown(pane, 50, 4):
         pane.show((changed, failed))
-        assert lines(pane)[:2] == [" n  5  « 4", " q  there is no q here"]
+        assert lines(pane)[:2] == [" n  5  « 4", " q  ZeroDivisionError: division by zero"]
+
+
+async def test_a_watch_out_of_scope_keeps_its_last_value_and_says_from_where() -> None:
+    pane = WatchesPane(PALETTE)
+    number = Watch(
+        id=1, expression="n", evaluation=Evaluation(text="5", type="int"), error="not in scope here", seen="a.py:3"
+    )
+    part = slice_of("y[j:j+9]", [0.5 * index for index in range(9)])
+    array = Watch(
+        id=2, expression="y", evaluation=Evaluation(text="", slice=part), error="not in scope here", seen="a.py:9"
+    )
+    never = Watch(id=3, expression="q", evaluation=None, error="not in scope here")
+    async with shown(pane, 70, 4):
+        pane.show((number, array, never))
+        assert lines(pane)[:3] == [
+            " n  not in scope here · 5 at a.py:3",
+            " y  not in scope here · 0.0000 0.50000 1.0000 1.5000 … at a.py:9",
+            " q  not in scope here",
+        ]
 
 
 async def test_a_narrow_pane_keeps_the_value_of_before_whole() -> None:

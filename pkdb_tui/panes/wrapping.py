@@ -1,0 +1,22 @@
+"""Long texts as several rows: broken at blanks, within a word only where it fills most of a row."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len, set_cell_size
+
+INDENT = "  "  # of the rows after the first
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Rows of at most `width` columns, all but the first indented; nothing but blanks at a break is left out."""
+    width = max(width, len(INDENT) + 2)
+    rows: list[str] = []
+    while cell_len(text) > width:
+        # A wide character that doesn't fit is replaced by a blank, so the part may be one too long to be the text's.
+        part = set_cell_size(text, width)
+        part = part if text.startswith(part) else part[:-1]
+        cut = part.rfind(" ")
+        cut = cut if cut > len(part) // 2 else len(part)
+        rows.append(text[:cut].rstrip())
+        text = INDENT + (text[cut:].lstrip() if cut < len(part) else text[cut:])
+    return [*rows, text]

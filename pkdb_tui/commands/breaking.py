@@ -43,7 +43,25 @@ def describe(breakpoint: Breakpoint) -> str:
 
 async def _add(session: Session, spec: BreakpointSpec) -> Reply:
     made = await session.add_breakpoint(spec)
-    return Reply(text=describe(made), value=made)
+    return Reply(text="\n".join([describe(made), *_shared(session, made)]), value=made)
+
+
+def _shared(session: Session, made: Breakpoint) -> list[str]:
+    """A note that others stop on the same line already, whatever the new one asks for."""
+    others = [
+        b
+        for b in session.breakpoints
+        if b.id != made.id and b.enabled and not b.spec.log and b.line and (b.file, b.line) == (made.file, made.line)
+    ]
+    if not others or made.spec.log:
+        return []
+    plain = [str(b.id) for b in others if not b.spec.condition and not b.spec.threads and not b.spec.ignore]
+    names = ", ".join(str(b.id) for b in others)
+    stop = "stops" if len(others) == 1 else "stop"
+    note = f"Note: breakpoint{'s' * (len(others) > 1)} {names} also {stop} at {shown_path(made.file)}:{made.line}"
+    if made.spec.condition and plain:
+        note += f", without a condition; `condition {plain[0]} {made.spec.condition}` gives it this one"
+    return [f"{note}."]
 
 
 @registry.command(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import os
-import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
 from pkdb_tui.engine.api import Breakpoint, BreakpointSpec, BreakpointState
+from pkdb_tui.engine.debuggee.log_points import template_parts
 from pkdb_tui.engine.errors import BreakpointError
 from pkdb_tui.engine.native.base import NativePlacement
 from pkdb_tui.engine.protocol import Placement
@@ -44,27 +44,29 @@ def parse_threads(text: str) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def log_parts(text: str) -> list[tuple[str, str]]:
-    """(literal text, expression) pairs of a log message; the last expression is empty. Raises BreakpointError."""
-    try:
-        return [(literal, name or "") for literal, name, _, _ in string.Formatter().parse(text)]
-    except ValueError as error:
-        raise BreakpointError(f"The log text can't be read: {error}.", "Write expressions as {name}.") from None
-
-
 def check(spec: BreakpointSpec) -> None:
     """Raises BreakpointError, naming what is wrong, for a request that could never work."""
     for what, text in (("condition", spec.condition), ("watch expression", spec.watch)):
         if text:
             _check_expression(what, text)
-    for _, expression in log_parts(spec.log):
-        if expression:
-            _check_expression("log expression", expression)
+    if spec.log:
+        _check_log(spec.log)
     parse_threads(spec.threads)
     if spec.ignore < 0:
         raise BreakpointError(f"An ignore count can't be {spec.ignore}.", "Give a number from 0 up.")
     if spec.line < 0 or (not spec.line and not spec.function and not spec.watch):
         raise BreakpointError(f"There is no line {spec.line}.", "Lines are counted from 1.")
+
+
+def _check_log(text: str) -> None:
+    try:
+        template_parts(text)
+    except (SyntaxError, ValueError) as error:
+        message = (error.msg if isinstance(error, SyntaxError) else str(error)).removeprefix("f-string: ")
+        raise BreakpointError(
+            f"The log text can't be read: {message}.",
+            "It is written as an f-string: {name}, {name:.3f}, {{ for a brace.",
+        ) from None
 
 
 def _check_expression(what: str, text: str) -> None:

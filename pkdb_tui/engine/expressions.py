@@ -12,6 +12,7 @@ import numpy as np
 
 from pkdb_tui.engine import arrays, formatting, pure
 from pkdb_tui.engine.arrays import ArrayView, ReadMemory, WriteMemory
+from pkdb_tui.engine.debuggee.log_points import TEXT_LIMIT, template_parts
 from pkdb_tui.engine.errors import ExpressionError
 from pkdb_tui.engine.interpreter import BINARY, Interpreter, missing
 from pkdb_tui.engine.native.base import NativeVariable
@@ -132,9 +133,8 @@ async def log_text(
     constants: Mapping[str, Any] | None = None,
 ) -> str:
     """A log point's text with its `{expressions}` filled in, as an f-string would be; an error stands in its place."""
-    tree = parse(template_literal(template))
     parts: list[str] = []
-    for part in tree.values if isinstance(tree, ast.JoinedStr) else [tree]:
+    for part in template_parts(template):
         interpreter = Interpreter(variables, read_memory, constants or {}, LIMIT)
         try:
             parts.append(str(await interpreter.value(part)))
@@ -142,15 +142,8 @@ async def log_text(
             parts.append(f"<{error.title}>")
         except FAILURES as error:
             parts.append(f"<{type(error).__name__}: {error}>")
-    return "".join(parts)
-
-
-def template_literal(template: str) -> str:
-    """The f-string literal a log point's text stands for; its `names` are those the log point needs."""
-    for quote in ('"""', "'''", '"', "'"):
-        if quote not in template and not template.endswith(quote[0]) and "\n" not in template:
-            return f"f{quote}{template.replace(chr(92), chr(92) * 2)}{quote}"
-    raise ExpressionError("The text of a log point can't hold both kinds of quotes at its end or be of several lines.")
+    text = "".join(parts)
+    return text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + "…"
 
 
 def result(value: Any) -> Value:

@@ -10,6 +10,7 @@ from typing import Any
 from pkdb_tui.engine import expressions, native_c
 from pkdb_tui.engine.api import KernelInfo, ThreadRange, ThreadState
 from pkdb_tui.engine.breakpoints import BreakpointBook, Entry, parse_threads
+from pkdb_tui.engine.debuggee.log_points import template_literal
 from pkdb_tui.engine.errors import ExpressionError, NativeError, NativeUnavailable, PkdbError
 from pkdb_tui.engine.native.base import (
     Controller,
@@ -223,6 +224,17 @@ class KernelSide:
             except PkdbError as error:
                 values[thread] = error
         return values
+
+    async def texts_of_threads(self, template: str, threads: Sequence[int]) -> dict[int, str]:
+        """A log point's text in each of these threads."""
+        names = sorted(expressions.names(template_literal(template)))
+        found = await self.controller.variables_of_threads(threads, names)
+        return {
+            thread: await expressions.log_text(
+                template, {v.name: v for v in found.get(thread, [])}, self.controller.read_memory
+            )
+            for thread in threads
+        }
 
     def info(self) -> KernelInfo | None:
         kernel = self.kernel

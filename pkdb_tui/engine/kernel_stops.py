@@ -21,7 +21,7 @@ from pkdb_tui.engine.api import (
     ThreadRange,
     Variable,
 )
-from pkdb_tui.engine.breakpoints import Entry, log_parts
+from pkdb_tui.engine.breakpoints import Entry
 from pkdb_tui.engine.errors import NativeError, NativeUnavailable, PkdbError, UsageError, WrongPhase
 from pkdb_tui.engine.kernel_side import stopped_threads
 from pkdb_tui.engine.native.base import (
@@ -253,13 +253,7 @@ class KernelStops:
     async def _log(self, entry: Entry) -> None:
         session = self._session
         threads = session.kernels.hitting_threads(entry.line)
-        texts = dict.fromkeys(threads, "")
-        for literal, expression in log_parts(entry.spec.log):
-            values = await session.kernels.values_of_threads(expression, threads, {}) if expression else {}
-            for thread in threads:
-                value = values.get(thread)
-                shown = "" if value is None else value.title if isinstance(value, PkdbError) else value.text
-                texts[thread] += literal + shown
+        texts = await session.kernels.texts_of_threads(entry.spec.log, threads)
         place = f"{entry.file.rsplit('/', 1)[-1]}:{entry.line}"
         for thread, text in texts.items():
             session.emit(LogPoint(breakpoint=entry.id, text=f"{place} thread {thread} {text}"))

@@ -25,6 +25,7 @@ marked (stop) need the program's stopped thread and are refused elsewhere with a
 | settings       | stepIntoKernel, bounds, catchFaults, justMyCode: bool | {}                                     |
 | interruptEvaluation | -                                               | {}; the evaluation answers with an error |
 | launchGo       | launch                                               | {}: runs the kernel just made ready     |
+| logHeard       | thread                                               | {}: the log point's line is written     |
 | launchDone     | launch, then: continue, stop or run                  | {}: answer to `launchEnded`             |
 | launches       | -                                                    | launches: [LaunchBody]                  |
 | terminate      | -                                                    | no reply; the process group ends itself |
@@ -43,7 +44,7 @@ The program's own `breakpoint()` stops with reason breakpoint and no ids.
 | stopped        | PythonStop                                                                                    |
 | continued      | thread                                                                                        |
 | breakpoints    | placements: [Placement]: bindings or hit counts that changed while running                     |
-| logPoint       | breakpoint, text                                                                              |
+| logPoint       | breakpoint, text, thread: the thread goes on after `logHeard`                                  |
 | notice         | text, severity                                                                                |
 | progress       | task, done, seconds                                                                           |
 | launchReady    | KernelReady: a debug build is loaded; nothing runs until `launchGo`                            |

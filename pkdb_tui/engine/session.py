@@ -513,6 +513,7 @@ class Session:
         if self.program is not None:
             self.program.drain()
         self.emit(LogPoint(breakpoint=body["breakpoint"], text=body["text"]))
+        self.connection.post("logHeard", thread=body["thread"])
 
     def _event_notice(self, body: dict[str, Any]) -> None:
         if self.program is not None:
@@ -627,7 +628,8 @@ def _reason(stop: PythonStop) -> Any:
 
 def _reason_text(stop: PythonStop) -> str:
     if stop.breakpoints:
-        return "breakpoint " + ", ".join(map(str, stop.breakpoints))
+        failed = f": {first}" if (first := stop.text.partition("\n")[0]) else ""
+        return "breakpoint " + ", ".join(map(str, stop.breakpoints)) + failed
     if stop.exception is not None:
         first = stop.exception.message.partition("\n")[0]  # the traceback has all of it
         return f"exception {stop.exception.type}{': ' if first else ''}{first}"

@@ -275,3 +275,19 @@ def test_log_points_print_and_go_on() -> None:
         "orders.py:6 q=10 total=20.00",
         "orders.py:6 q=3 total=4.50",
     ]
+
+
+def test_a_second_breakpoint_on_a_line_says_what_the_first_does() -> None:
+    lines = shown("break 6", "break 6 if quantity == 2", "break 6", "log 6 {quantity}", "break 7")
+    assert [line for line in lines if line.startswith("Note")] == [
+        "Note: breakpoint 1 also stops at orders.py:6, without a condition; `condition 1 quantity == 2` gives it this "
+        "one.",
+        "Note: breakpoints 1, 2 also stop at orders.py:6.",
+    ]
+
+
+def test_a_condition_that_fails_is_the_reason_of_its_stop() -> None:
+    run = plain("orders.py", commands=["break 6 if absent > 1", "continue"])
+    assert run.stops[1].startswith(
+        "stopped: breakpoint 1: condition failed: NameError: name 'absent' is not defined orders.py:6 in "
+    )

@@ -12,6 +12,7 @@ import pytest
 from native_memory import Memory
 
 from pkdb_tui.engine import expressions
+from pkdb_tui.engine.debuggee.log_points import template_literal
 from pkdb_tui.engine.errors import ExpressionError
 from pkdb_tui.engine.native.base import NativeVariable
 
@@ -370,4 +371,4 @@ def test_log_texts(template: str, text: str, variables: dict[str, NativeVariable
 
 
 def test_names_of_a_log_text() -> None:
-    assert expressions.names(expressions.template_literal("{A[j, 0]} {k:.2f}")) == {"A", "j", "k"}
+    assert expressions.names(template_literal("{A[j, 0]} {k:.2f}")) == {"A", "j", "k"}

@@ -30,7 +30,7 @@ class MonitoringBackend(Backend):
         self._line_events: int = events.LINE
         self._step_events: int = events.LINE | events.PY_RETURN | events.PY_YIELD
         self._idle_global: int = events.PY_START
-        self._plan_global: int = events.PY_START | events.PY_RESUME | events.PY_THROW | events.PY_UNWIND
+        self._plan_global: int = events.PY_START | events.PY_RESUME | events.PY_THROW | events.PY_UNWIND | events.RAISE
         self._stepping: dict[int, CodeType] = {}
         self._armed: dict[int, CodeInfo] = {}
         self._global = 0
@@ -47,6 +47,7 @@ class MonitoringBackend(Backend):
             (events.PY_RETURN, self._returned),
             (events.PY_YIELD, self._yielded),
             (events.PY_UNWIND, self._unwound),
+            (events.RAISE, self._raised),
         ):
             monitoring.register_callback(TOOL, event, callback)
         self._started_here = True
@@ -192,6 +193,15 @@ class MonitoringBackend(Backend):
         try:
             if tracer.plans:
                 tracer.on_unwind(sys._getframe(1))
+        except Exception:  # noqa: BLE001 - a fault of ours must not become the program's
+            tracer.internal_error()
+        return None
+
+    def _raised(self, code: CodeType, offset: int, error: BaseException) -> Any:
+        tracer = self.tracer
+        try:
+            if tracer.plans:
+                tracer.on_exception(sys._getframe(1), error, error.__traceback__)
         except Exception:  # noqa: BLE001 - a fault of ours must not become the program's
             tracer.internal_error()
         return None

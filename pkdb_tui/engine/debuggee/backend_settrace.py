@@ -191,6 +191,9 @@ class SettraceBackend(Backend):
         try:
             if event == "line":
                 tracer.on_line(frame, frame.f_lineno, info)
+            elif event == "exception":
+                if tracer.plans:
+                    tracer.on_exception(frame, argument[1], argument[2])
             elif event == "return":
                 if tracer.plans:
                     how = leaving_by(frame)

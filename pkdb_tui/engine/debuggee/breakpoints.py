@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from types import CodeType, FrameType
 from typing import Any
 
+from pkdb_tui.engine.debuggee.kernel_names import KernelNames
 from pkdb_tui.engine.debuggee.sources import (
     SourceFile,
     code_lines,
@@ -15,6 +16,7 @@ from pkdb_tui.engine.debuggee.sources import (
     is_function,
     is_glue,
     nested,
+    read_source,
     real_path,
     returns_within,
 )
@@ -275,19 +277,52 @@ class BreakpointTable:
         except (SyntaxError, ValueError) as error:
             breakpoint.refuse(f"{breakpoint.requested_file} is not valid Python: {error}")
             return
-        line, reason = source.place(breakpoint.requested_line)
+        line, reason = self._landing(breakpoint, source)
         if not line:
             breakpoint.refuse(reason)
             return
         breakpoint.line, breakpoint.reason = line, reason
         self._bind(breakpoint)
 
+    def _landing(self, breakpoint: Breakpoint, source: SourceFile) -> tuple[int, str]:
+        """The line a breakpoint lands on, and why it moved; 0 and why where it can't."""
+        asked = breakpoint.requested_line
+        span = self._kernel_at(breakpoint.file, asked)
+        if span is not None:
+            return place_in_kernel(span, source.span(asked), asked)
+        line, reason = source.place(asked)
+        span = self._kernel_at(breakpoint.file, line)
+        if span is None or line == asked:
+            return line, reason
+        line = place_in_kernel(span, source.span(line), line)[0]
+        return line, f"line {asked} has no code: moved to {line}" if line else reason
+
+    def _kernel_at(self, file: str, line: int) -> Json | None:
+        """The innermost kernel or kernel function that has this line."""
+        found = [span for span in self._kernels(file) if span["firstLine"] <= line <= span["lastLine"]]
+        return max(found, key=lambda span: int(span["firstLine"]), default=None)
+
     def _bind(self, breakpoint: Breakpoint) -> None:
         if self.file_seen(breakpoint.file):
             breakpoint.state = "bound"
-        for span in self._kernels(breakpoint.file):
-            if span["firstLine"] <= breakpoint.line <= span["lastLine"]:
-                breakpoint.kernel = span["name"]
+        span = self._kernel_at(breakpoint.file, breakpoint.line)
+        if span is not None:
+            breakpoint.kernel = span["name"]
+            self._check_names(breakpoint, span)
+
+    def _check_names(self, breakpoint: Breakpoint, span: Json) -> None:
+        """Refuse a condition with names that its kernel can't have: it could never be evaluated."""
+        if not breakpoint.condition:
+            return
+        try:
+            names = KernelNames(read_source(breakpoint.file), span["name"], span["lastLine"])
+        except (OSError, SyntaxError, ValueError):
+            return
+        unknown = names.unknown(breakpoint.condition)
+        if unknown:
+            breakpoint.refuse(
+                f"the condition names {', '.join(unknown)}, and kernel {span['name']} has only {', '.join(names.own)}"
+            )
 
     def _place_function(self, breakpoint: Breakpoint) -> None:
         files = [real_path(breakpoint.requested_file)] if breakpoint.requested_file else self._function_files()
@@ -313,6 +348,21 @@ class BreakpointTable:
     def _function_files(self) -> list[str]:
         seen = [file for file in list(self._seen) if not is_glue(file) and file != self.main_file]
         return ([self.main_file] if self.main_file else []) + seen
+
+
+def place_in_kernel(span: Json, statement: tuple[int, int], line: int) -> tuple[int, str]:
+    """Where a breakpoint on a line of a kernel lands: its code lies on the first lines of statements only."""
+    lines = sorted(span["lines"])
+    if line in lines:
+        return line, ""
+    if statement[0] in lines:
+        return statement[0], f"line {line} continues the statement of line {statement[0]}: moved to {statement[0]}"
+    moved = min((candidate for candidate in lines if candidate > line), default=0)
+    if not moved:
+        return 0, f"line {line} has no code, and no line after it in kernel {span['name']} has"
+    if moved == lines[0]:
+        return moved, f"line {line} is in the head of kernel {span['name']}: moved to {moved}"
+    return moved, f"line {line} has no code: moved to {moved}"
 
 
 def condition_holds(breakpoint: Breakpoint, frame: FrameType) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import contextlib
 import os
 import signal
 import sys
@@ -10,7 +11,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import Any
 
@@ -28,6 +29,7 @@ from pkdb_tui.engine.debuggee.wire import Connection, RequestError
 Json = dict[str, Any]
 STOP_COMMANDS = (*COMMANDS, "resume", "jump")
 PAUSE_GRACE = 0.3
+HEARD_SECONDS = 2.0  # that writing a log point's line may take
 KERNEL_GRACE = 0.1  # a kernel over by then needs no native pause
 
 
@@ -46,6 +48,7 @@ class Debugger:
         self.table = BreakpointTable(spans)
         self.tracer = Tracer(self.table, self.stop, connection.event)
         self.tracer.unquiet = self.unquiet
+        self.tracer.log = self.log
         self.backend: Backend = choose(self.tracer)
         self.settings: Json = {"stepIntoKernel": True, "bounds": True, "catchFaults": False, "justMyCode": True}
         self.dispatch: Any = None
@@ -57,6 +60,7 @@ class Debugger:
         self._reader = 0
         self._alone = False
         self._interrupted = False
+        self._logged: dict[int, SimpleQueue[bool]] = {}
         self._wake_backend = False
         self._force_pause = False
         self.limits = Limits(self.main)
@@ -272,6 +276,7 @@ class Debugger:
         can_jump: bool = False,
         returned: Any = None,
         has_returned: bool = False,
+        exception: Json | None = None,
         text: str = "",
     ) -> None:
         """Stop the current thread at `frame` until a resume, then arm what it asked for."""
@@ -281,6 +286,8 @@ class Debugger:
             with self._stop_lock, self._interrupts_kept():
                 places = frames.stack_of(frame)
                 body = self._stop_body(places, reason, breakpoints or [], text)
+                if exception is not None:
+                    body["exception"] = exception
                 if has_returned:
                     body["returnText"] = self.previews.text(returned)
                 plan = self._interact(places, body, frame if can_jump else None)
@@ -292,6 +299,23 @@ class Debugger:
         finally:
             self.unquiet(ident, frame)
             self._deliver_interrupt()
+
+    def log(self, body: Json) -> None:
+        """Let a log point speak, and go on when it has been written: in its place among the program's own output."""
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except Exception:  # noqa: BLE001 - a stream of the program's that can't be flushed is its own affair
+                continue
+        ident = _thread.get_ident()
+        heard = self._logged.setdefault(ident, SimpleQueue())
+        self.connection.event("logPoint", {**body, "thread": ident})
+        if self.connection.open:
+            with contextlib.suppress(Empty):
+                self.wait(heard, HEARD_SECONDS)
+
+    def _do_logHeard(self, arguments: Json) -> None:
+        self._logged[int(arguments["thread"])].put(True)
 
     def let_go(self, frame: FrameType) -> None:
         """Drop the current thread's plan: it runs on freely."""
@@ -379,11 +403,16 @@ class Debugger:
         self._announce_launches()
         self.connection.event("ending", body)
 
-    def wait(self, queue: SimpleQueue[Any]) -> Any:
-        """Wait on the program's thread; an interrupt typed meanwhile is kept for when the program goes on."""
+    def wait(self, queue: SimpleQueue[Any], seconds: float | None = None) -> Any:
+        """Wait on the program's thread; an interrupt typed meanwhile is kept for when the program goes on.
+
+        Raises Empty when nothing has come in the given time.
+        """
         while True:
             try:
-                return queue.get()
+                return queue.get(timeout=seconds)
+            except Empty:
+                raise
             except KeyboardInterrupt:
                 self._interrupted = True
             except Exception as error:  # noqa: BLE001 - a signal handler of the program's raised into this wait

@@ -39,6 +39,14 @@ class Plan:
             return False
         return self.kind == NEXT or line >= self.line
 
+    def stops_on_exception(self, frame: FrameType) -> bool:
+        """At an exception in the frame, as pdb: an until only from its line on, a finish not at all."""
+        if self.kind == STEP:
+            return True
+        if frame is not self.frame:
+            return False
+        return self.kind == NEXT or (self.kind == UNTIL and frame.f_lineno >= self.line)
+
     def stops_on_return(self, frame: FrameType) -> bool:
         """At the frame's own end, not at a yield; a step also ends at any function's return."""
         return self.kind == STEP or (self.frame is frame and self.kind in (NEXT, RETURN, UNTIL))

@@ -139,6 +139,7 @@ class SourceFile:
         self.file = file
         self.codes = list(nested(root))
         self.spans: list[tuple[int, int]] = []
+        self.signatures: list[tuple[int, int]] = []  # lines of functions' heads behind the def line
         self.loop_lines: frozenset[int] = frozenset()
         self.lines = {id(code): code_lines(code) for code in self.codes}
         self._last = {id(code): self._end(code) for code in self.codes}
@@ -154,6 +155,10 @@ class SourceFile:
     def all_lines(self) -> tuple[int, ...]:
         return tuple(sorted(set().union(*self.lines.values())))
 
+    def has(self, line: int) -> bool:
+        """Whether the interpreter reports a line event there."""
+        return any(line in lines for lines in self.lines.values())
+
     def owner(self, line: int) -> CodeType:
         """The innermost function (or module) whose text spans the line."""
         best = self.codes[0]
@@ -163,9 +168,19 @@ class SourceFile:
         return best
 
     def place(self, line: int) -> tuple[int, str]:
-        """Where a breakpoint on `line` lands, and why it moved; line 0 with the reason when it can't land at all."""
-        if any(line in lines for lines in self.lines.values()):
+        """Where a breakpoint on `line` lands, and why it moved; line 0 with the reason when it can't land at all.
+
+        A signature's lines run when the function is made, not when it is called: they mean its first line.
+        """
+        for start, end in self.signatures:
+            if start <= line <= end:
+                moved = min((n for n in self.all_lines() if n > end), default=0)
+                return moved, f"line {line} is in the head of a function: moved to {moved}" if moved else ""
+        if self.has(line):
             return line, ""
+        begin = self.span(line)[0]
+        if begin < line and self.has(begin):
+            return begin, f"line {line} continues the statement of line {begin}: moved to {begin}"
         owner = self.owner(line)
         later = [candidate for inner in nested(owner) for candidate in self.lines[id(inner)] if candidate > line]
         if later:
@@ -203,6 +218,20 @@ def statement_spans(tree: ast.AST) -> list[tuple[int, int]]:
     return spans
 
 
+def signatures(tree: ast.AST) -> list[tuple[int, int]]:
+    """(line behind the def line, last line of the head) of each function whose head has several lines."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            parts = [*ast.walk(node.args), *([node.returns] if node.returns is not None else [])]
+            last = max([getattr(part, "end_lineno", None) or node.lineno for part in parts], default=node.lineno)
+            # The closing bracket may have a line of its own, which no node tells.
+            last = max(last, min(node.body[0].lineno - 1, last + 1)) if last > node.lineno else last
+            if last > node.lineno:
+                found.append((node.lineno + 1, last))
+    return found
+
+
 def lines_in_loops(tree: ast.AST) -> frozenset[int]:
     """Lines of statements inside for and while: a def there makes several functions."""
     found: set[int] = set()
@@ -222,5 +251,6 @@ def compile_file(file: str) -> SourceFile:
     tree = ast.parse(text, file)
     source = SourceFile(file, compile(text, file, "exec", dont_inherit=True))
     source.spans = statement_spans(tree)
+    source.signatures = signatures(tree)
     source.loop_lines = lines_in_loops(tree)
     return source

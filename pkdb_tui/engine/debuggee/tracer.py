@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import _thread
+import opcode
 import traceback
 from collections.abc import Callable
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from pkdb_tui.engine.debuggee.breakpoints import Breakpoint, BreakpointTable, CodeInfo, condition_holds
 from pkdb_tui.engine.debuggee.frames import bottom_codes
+from pkdb_tui.engine.debuggee.log_points import log_text
 from pkdb_tui.engine.debuggee.plans import PAUSE, RETURN, START, STEP, Plan
-from pkdb_tui.engine.debuggee.sources import is_function, is_glue, is_runtime
-from pkdb_tui.engine.debuggee.values import preview
+from pkdb_tui.engine.debuggee.sources import CO_GENERATOR_LIKE, is_function, is_glue, is_runtime
 
 Json = dict[str, Any]
-
-
-CONVERSIONS: dict[str, Callable[[object], str]] = {"r": repr, "s": str, "a": ascii}
+ENDINGS = (StopIteration, StopAsyncIteration, GeneratorExit)  # how generators and iterators say that they are done
+ITERATING = ("__next__", "__anext__")
+ITERATES = ("FOR_ITER", "SEND", "UNPACK_SEQUENCE", "UNPACK_EX", "END_ASYNC_FOR")
 
 
 class Tracer:
@@ -30,6 +31,7 @@ class Tracer:
         self.just_my_code = True
         self.unquiet: Callable[[int, FrameType], None] = lambda ident, frame: self.quiet.discard(ident)
         self.code_seen: Callable[[CodeInfo], None] = lambda info: None
+        self.log: Callable[[Json], None] = lambda body: event("logPoint", body)
         self._stop = stop
         self._event = event
 
@@ -68,12 +70,12 @@ class Tracer:
         hits = info.breakpoints.get(line)
         if hits and info.again and info.comes_back(line, frame.f_lasti):
             hits = None
-        ids = self._hits(hits, frame, line) if hits else []
+        ids, failures = self._hits(hits, frame, line) if hits else ([], [])
         plan = self.plans.get(ident)
         if ids:
             # The start is told as a start even when a breakpoint sits on the first line.
             reason = START if plan is not None and plan.kind == START else "breakpoint"
-            self._stop_here(frame, reason=reason, breakpoints=ids, can_jump=True)
+            self._stop_here(frame, reason=reason, breakpoints=ids, can_jump=True, text="; ".join(failures))
         elif plan is not None and plan.stops_on_line(frame, line) and not self.skips(frame.f_code):
             self._stop_here(frame, reason=plan.reason, can_jump=True)
 
@@ -88,6 +90,16 @@ class Tracer:
             self._stop_here(frame, reason=STEP, returned=value, has_returned=True)
             plan = self.plans.get(ident)
         self._left(ident, plan, frame)
+
+    def on_exception(self, frame: FrameType, error: BaseException, trace: TracebackType | None) -> None:
+        """An exception was raised in this frame, or came into it from a call; nothing has handled it yet."""
+        ident = _thread.get_ident()
+        plan = self.plans.get(ident)
+        if plan is None or ident in self.quiet or not plan.stops_on_exception(frame):
+            return
+        if self.skips(frame.f_code) or _ends_iteration(frame, error):
+            return
+        self._stop_here(frame, reason="exception", exception=exception_body(error, trace))
 
     def on_unwind(self, frame: FrameType) -> None:
         """The frame ends by an exception."""
@@ -104,37 +116,41 @@ class Tracer:
 
     # --- stopping ---
 
-    def _hits(self, candidates: tuple[Breakpoint, ...], frame: FrameType, line: int) -> list[int]:
-        """Count hits and answer the ids that stop; log points speak and go on."""
+    def _hits(self, candidates: tuple[Breakpoint, ...], frame: FrameType, line: int) -> tuple[list[int], list[str]]:
+        """Count hits; the ids that stop, and which conditions failed. Log points speak and go on."""
         ident = _thread.get_ident()
         self.quiet.add(ident)
+        ids: list[int] = []
+        failures: list[str] = []
         try:
-            return [b.id for b in candidates if not b.deleted and self._hit(b, frame, line)]
+            for breakpoint in candidates:
+                failure = "" if breakpoint.deleted else self._failure(breakpoint, frame)
+                if breakpoint.deleted or failure is None:
+                    continue
+                if self._hit(breakpoint, frame, line, failure):
+                    ids.append(breakpoint.id)
+                    if failure:
+                        failures.append(failure)
+            return ids, failures
         finally:
             self.unquiet(ident, frame)
 
-    def _hit(self, breakpoint: Breakpoint, frame: FrameType, line: int) -> bool:
+    @staticmethod
+    def _failure(breakpoint: Breakpoint, frame: FrameType) -> str | None:
+        """None when the condition is false, why it can't be told whether it holds, empty when it holds."""
         try:
-            if not condition_holds(breakpoint, frame):
-                return False
+            return "" if condition_holds(breakpoint, frame) else None
         except Exception as error:  # noqa: BLE001 - the person's condition may raise anything; told, and stopped at
-            self._event(
-                "notice",
-                {
-                    "text": f"The condition of breakpoint {breakpoint.id} raised {type(error).__name__}: {error}. "
-                    f"Stopped at line {line}.",
-                    "severity": "warning",
-                },
-            )
-            breakpoint.hits += 1
-            return True
+            return f"condition failed: {type(error).__name__}: {error}"
+
+    def _hit(self, breakpoint: Breakpoint, frame: FrameType, line: int, failure: str) -> bool:
         breakpoint.hits += 1
         if breakpoint.hits <= breakpoint.ignore_until:
             return False
         if breakpoint.log:
-            text = log_text(breakpoint.log, frame)
+            text = f"<{failure}>" if failure else log_text(breakpoint.log, frame)
             file = frame.f_code.co_filename.rsplit("/", 1)[-1]
-            self._event("logPoint", {"breakpoint": breakpoint.id, "text": f"{file}:{line} {text}"})
+            self.log({"breakpoint": breakpoint.id, "text": f"{file}:{line} {text}"})
             return False
         if breakpoint.temporary:
             breakpoint.deleted = True
@@ -149,25 +165,16 @@ class Tracer:
         self._event("notice", {"text": "The debugger failed: " + traceback.format_exc(), "severity": "error"})
 
 
-def log_text(template: str, frame: FrameType) -> str:
-    """A log point's text with its {expressions} replaced; an error stands in its place."""
-    import string
+def exception_body(error: BaseException, trace: TracebackType | None) -> Json:
+    """An ExceptionBody of the protocol."""
+    text = "".join(traceback.format_exception(type(error), error, trace))
+    return {"type": type(error).__qualname__, "message": str(error), "traceback": text}
 
-    parts = []
-    try:
-        pieces = list(string.Formatter().parse(template))
-    except ValueError as error:
-        return f"{template} <{error}>"
-    for literal, field, specification, conversion in pieces:
-        parts.append(literal)
-        if field is None:
-            continue
-        try:
-            value = eval(field, frame.f_globals, frame.f_locals)
-            if conversion:
-                value = CONVERSIONS[conversion](value)
-            plain = isinstance(value, str | int | float | complex)
-            parts.append(format(value, specification or "") if specification or plain else preview(value, 1))
-        except Exception as error:  # noqa: BLE001 - the person's expression may raise anything; shown in the line
-            parts.append(f"<{type(error).__name__}: {error}>")
-    return "".join(parts)
+
+def _ends_iteration(frame: FrameType, error: BaseException) -> bool:
+    """Whether an exception is only the sign of an iterator's or generator's end, which no person raised."""
+    if not isinstance(error, ENDINGS):
+        return False
+    code = frame.f_code
+    driven = bool(code.co_flags & CO_GENERATOR_LIKE) or code.co_name in ITERATING
+    return driven or opcode.opname[code.co_code[frame.f_lasti]] in ITERATES

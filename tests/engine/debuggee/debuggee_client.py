@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,7 @@ class Client:
         self.output = b""
         self.messages: list[Json] = []
         self.seen = 0
+        self.on_log: Callable[[], None] = lambda: None
         self._buffer = b""
         self._number = 0
 
@@ -92,7 +94,17 @@ class Client:
                 return
             self._buffer += data
             *lines, self._buffer = self._buffer.split(b"\n")
-            self.messages += [json.loads(line) for line in lines]
+            for message in map(json.loads, lines):
+                self.messages.append(message)
+                if message.get("event") == "logPoint":
+                    self._take_output()
+                    self.on_log()
+                    self.post("logHeard", thread=message["body"]["thread"])
+
+    def _take_output(self) -> None:
+        """All that the program has written so far."""
+        while self.terminal is not None and select.select([self.terminal], [], [], 0)[0]:
+            self.output += os.read(self.terminal, 65536)
 
     def _next(self, wanted: Any, patience: float = PATIENCE) -> Json:
         deadline = time.monotonic() + patience

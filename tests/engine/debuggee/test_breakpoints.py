@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from debuggee_client import Client, where
 
 Program = Callable[..., Client]
@@ -64,10 +65,10 @@ def test_conditions_ignore_counts_and_temporaries(program: Program, tmp_path: Pa
 def test_a_condition_that_raises_stops_and_says_so(program: Program, tmp_path: Path) -> None:
     client = program(LOOP)
     client.start(at(tmp_path, 5, condition="missing > 1"))
-    client.resume("continue")
-    notice = client.event("notice")
-    assert notice["text"].startswith("The condition of breakpoint 1 raised NameError: name 'missing' is not defined")
-    assert where(client.event("stopped")) == ("work", 5)
+    stop = client.go("continue")
+    assert (stop["breakpoints"], stop["text"]) == ([1], "condition failed: NameError: name 'missing' is not defined")
+    assert where(stop) == ("work", 5)
+    assert not client.events("notice")
 
 
 def test_a_condition_that_is_no_expression_is_refused(program: Program, tmp_path: Path) -> None:
@@ -306,3 +307,172 @@ def test_functions_with_breakpoints_look_and_raise_as_before(program: Program, t
     client.start(at(tmp_path, 8, ignore=100))
     assert client.run_out() == 0
     assert client.printed == "7 (a, b=0, *rest, **more)\n7 ('a', 'b', 'rest', 'more', 'i') 3\n"
+
+
+PLACES = """
+    import functools
+
+
+    def decorated(f):
+        return f
+
+
+    @decorated
+    def many(
+        a: int,
+        b: str = "b",
+    ) -> int:
+        \"\"\"Its text.\"\"\"
+
+        # a comment
+        total = max(
+            a,
+            2,
+        )
+        if total > 1:
+            total += 1
+        else:
+            total -= 1
+        return total
+
+
+    many(1)
+    # the end
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "landed", "reason"),
+    [
+        (8, 8, ""),
+        (9, 9, ""),
+        (10, 16, "line 10 is in the head of a function: moved to 16"),
+        (12, 16, "line 12 is in the head of a function: moved to 16"),
+        (13, 16, "line 13 has no code: moved to 16"),
+        (15, 16, "line 15 has no code: moved to 16"),
+        (19, 16, "line 19 continues the statement of line 16: moved to 16"),
+        (17, 17, ""),
+        (22, 23, "line 22 has no code: moved to 23"),
+        (25, 27, "line 25 has no code: moved to 27"),
+    ],
+)
+def test_lines_of_every_kind(program: Program, tmp_path: Path, asked: int, landed: int, reason: str) -> None:
+    client = program(PLACES)
+    client.start(at(tmp_path, asked))
+    (placed,) = client.placements
+    assert (placed["state"], placed["line"], placed["reason"]) == ("bound", landed, reason)
+
+
+def test_a_line_behind_the_last_is_refused(program: Program, tmp_path: Path) -> None:
+    client = program(PLACES)
+    client.start(at(tmp_path, 28))
+    (placed,) = client.placements
+    assert (placed["state"], placed["reason"]) == (
+        "cannot bind",
+        "line 28 has no code, and no line after it in the file has",
+    )
+
+
+KERNEL = """
+    import pykokkos as pk
+
+    SCALE = 2
+
+
+    @pk.workunit
+    def fill(
+        j: int,
+        n: int, out: pk.View1D[pk.double],
+    ):
+        # the first
+        part: float = (
+            j +
+            n
+        )
+        if part > 1:
+            out[j] = part
+
+        else:
+            out[j] = 0
+
+
+    print("end")
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "landed", "reason"),
+    [
+        (6, 12, "line 6 is in the head of kernel fill: moved to 12"),
+        (7, 12, "line 7 is in the head of kernel fill: moved to 12"),
+        (9, 12, "line 9 is in the head of kernel fill: moved to 12"),
+        (11, 12, "line 11 is in the head of kernel fill: moved to 12"),
+        (5, 12, "line 5 has no code: moved to 12"),
+        (14, 12, "line 14 continues the statement of line 12: moved to 12"),
+        (17, 17, ""),
+        (18, 20, "line 18 has no code: moved to 20"),
+        (19, 20, "line 19 has no code: moved to 20"),
+    ],
+)
+def test_lines_of_a_kernel_of_every_kind(
+    program: Program, tmp_path: Path, asked: int, landed: int, reason: str
+) -> None:
+    client = program(KERNEL, runtime="embedded")
+    client.start(at(tmp_path, asked))
+    (placed,) = client.placements
+    assert (placed["kernel"], placed["line"], placed["reason"]) == ("fill", landed, reason)
+    client.resume("continue")
+    assert client.finish() == 0
+    assert client.printed == "end\n"
+
+
+@pytest.mark.parametrize("condition", ["jj == 3", "out[jj] > 0", "j == 3 and missing"])
+def test_a_kernels_condition_with_an_unknown_name_is_refused_at_once(
+    program: Program, tmp_path: Path, condition: str
+) -> None:
+    client = program(KERNEL, runtime="embedded")
+    client.start(at(tmp_path, 17, condition=condition))
+    (placed,) = client.placements
+    name = "missing" if "missing" in condition else "jj"
+    assert placed["state"] == "cannot bind"
+    assert placed["reason"] == f"the condition names {name}, and kernel fill has only j, n, out, part"
+
+
+@pytest.mark.parametrize("condition", ["j == SCALE", "len(out) > 3 and math.sqrt(part) < 1", "any(x > j for x in out)"])
+def test_a_kernels_condition_may_name_what_its_file_has(program: Program, tmp_path: Path, condition: str) -> None:
+    client = program(KERNEL, runtime="embedded")
+    client.start(at(tmp_path, 17, condition=condition))
+    assert client.placements[0]["reason"] == ""
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        ("a={a:>4}|{a!r}|{a=}", "a=   2|2|a=2"),
+        ("{a / 3:.3f} {a:{width}} {{a}}", "0.667   2 {a}"),
+        ("{'text':>6} {\"quoted\"!r}", "  text 'quoted'"),
+        (
+            "{missing} {1 / 0:.2f} {a}",
+            "<NameError: name 'missing' is not defined> <ZeroDivisionError: division by zero> 2",
+        ),
+        ("back\\slash {a}", "back\\slash 2"),
+    ],
+)
+def test_log_points_format_as_f_strings_do(program: Program, tmp_path: Path, template: str, text: str) -> None:
+    client = program("width = 3\na = 2\nprint(a)\n")
+    client.start(at(tmp_path, 3, log=template))
+    client.resume("continue")
+    assert client.finish() == 0
+    assert [body["text"] for body in client.events("logPoint")] == [f"program.py:3 {text}"]
+
+
+def test_a_log_point_comes_between_what_the_program_wrote_before_and_after(program: Program, tmp_path: Path) -> None:
+    text = "import sys\nfor i in range(50):\n    print(i, end=' ')\n    i += 0\n    print('after', i)\n"
+    client = program(text)
+    client.start(at(tmp_path, 4, log="{i}"))
+    written: list[bytes] = []
+    client.on_log = lambda: written.append(client.output)
+    client.resume("continue")
+    assert client.finish() == 0
+    assert [w.split()[-1] for w in written] == [str(i).encode() for i in range(50)]
+    assert [w.count(b"after") for w in written] == list(range(50))

@@ -307,3 +307,104 @@ def test_next_at_the_last_line_ends_the_program(program: Program, tmp_path: Path
     client.resume("next")
     assert client.finish() == 0
     assert client.events("ending") == [{"status": 0}]
+
+
+RAISING = """
+    import contextlib
+
+    class Count:
+        def __init__(self):
+            self.n = 0
+
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            self.n += 1
+            if self.n > 1:
+                raise StopIteration
+            return self.n
+
+    def inner():
+        yield 1
+
+    def outer():
+        yield from inner()
+
+    def bad(table):
+        return table["missing"]
+
+    def work():
+        for i in Count():
+            i += 1
+        for j in outer():
+            j += 1
+        (only,) = inner()
+        with contextlib.suppress(KeyError):
+            bad({})
+        try:
+            bad({})
+        except KeyError:
+            only += 1
+        bad({})
+
+    work()
+"""
+
+
+def test_next_stops_at_exceptions_of_its_line_and_at_no_iterators_end(program: Program) -> None:
+    client = program(RAISING)
+    client.start()
+    client.line("until", line=39)
+    client.go("step")
+    seen = []
+    for _ in range(20):
+        stop = client.go("next")
+        text = stop["exception"]["type"] if stop["reason"] == "exception" else ""
+        seen.append((where(stop)[1], text))
+        if stop.get("postMortem"):
+            break
+    assert seen == [
+        (27, ""), (26, ""), (28, ""), (29, ""), (28, ""), (30, ""),
+        (31, ""), (32, ""), (32, "KeyError"), (31, ""), (33, ""),
+        (34, ""), (34, "KeyError"), (35, ""), (36, ""),
+        (37, ""), (37, "KeyError"), (39, "KeyError"), (23, "KeyError"),
+    ]  # fmt: skip
+
+
+def test_step_shows_an_exception_in_each_frame_it_passes(program: Program) -> None:
+    client = program(
+        """
+        def bad():
+            raise ValueError("no")
+
+        def middle():
+            bad()
+
+        try:
+            middle()
+        except ValueError:
+            print("handled")
+        """
+    )
+    client.start()
+    client.line("until", line=8)
+    client.go("step")
+    stop = client.go("step")
+    assert (where(stop), stop["reason"]) == (("bad", 2), "step")
+    stops = [client.go("step") for _ in range(4)]
+    assert [(where(s), s["reason"]) for s in stops] == [
+        (("bad", 2), "exception"),
+        (("middle", 5), "exception"),
+        (("<module>", 8), "exception"),
+        (("<module>", 9), "step"),
+    ]
+    assert [s["exception"]["message"] for s in stops[:3]] == ["no"] * 3
+    assert stops[0]["exception"]["traceback"].splitlines()[-1] == "ValueError: no"
+
+
+def test_an_exception_that_nobody_steps_over_stops_nowhere(program: Program) -> None:
+    client = program("try:\n    int('x')\nexcept ValueError:\n    print('handled')\nprint('end')\n")
+    client.start()
+    assert client.line("until", line=5) == 5
+    assert client.printed == "handled\n"

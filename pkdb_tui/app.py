@@ -24,7 +24,7 @@ from pkdb_tui.engine.api import LaunchOptions, ThreadValues
 from pkdb_tui.engine.errors import PkdbError
 from pkdb_tui.events import EventShower
 from pkdb_tui.look import look
-from pkdb_tui.panes.base import RunCommand, TitleChanged
+from pkdb_tui.panes.base import Inspect, RunCommand, TitleChanged
 from pkdb_tui.panes.breakpoints import Jump, Prompt
 from pkdb_tui.panes.console import Entered
 from pkdb_tui.panes.frames_around import TabChosen
@@ -213,6 +213,20 @@ class PkdbApp(Guarded, Actions):
     @on(RunCommand)
     def _run_command(self, message: RunCommand) -> None:
         self.run_command(message.text)
+
+    @on(Inspect)
+    async def _inspect(self, message: Inspect) -> None:
+        self.run_worker(self.show_value(message.expression), group="commands")
+
+    async def show_value(self, expression: str) -> None:
+        """All of a value on a page of its own."""
+        self.key_line.clear()
+        try:
+            reply = await self.bridge.run(f"inspect {expression}")
+        except PkdbError as error:
+            self.report(error)
+            return
+        self.push_screen(TextScreen(expression, reply.text))
 
     @on(Entered)
     def _entered(self, message: Entered) -> None:

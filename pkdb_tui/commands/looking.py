@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import linecache
+import time
 
 from pkdb_tui.commands.breaking import listing, watch_line
 from pkdb_tui.commands.locations import current_file, shown_path
 from pkdb_tui.commands.registry import KERNEL, STOPPED, Reply, registry
 from pkdb_tui.engine import formatting
-from pkdb_tui.engine.api import Evaluation, Frame, FrameKind, StopSnapshot, ThreadRange, ThreadValues, Variable
+from pkdb_tui.engine.api import (
+    Evaluation,
+    Frame,
+    FrameKind,
+    LaunchRecord,
+    StopSnapshot,
+    ThreadRange,
+    ThreadValues,
+    Variable,
+)
 from pkdb_tui.engine.errors import UsageError
 from pkdb_tui.engine.session import Session
 
@@ -246,11 +256,16 @@ async def info(session: Session, text: str) -> Reply:
 def _launches(session: Session) -> Reply:
     rows = [
         f"{launch.kernel} {shown_path(launch.file)}:{launch.line} {launch.pattern} {launch.policy} {launch.build} "
-        f"{launch.count}× last {formatting.duration(launch.last_seconds)}"
-        + "".join(f"\n  {w}" for w in launch.warnings)
+        f"{launch.count}× {_launch_time(launch)}" + "".join(f"\n  {w}" for w in launch.warnings)
         for launch in session.launches
     ]
     return Reply(text="\n".join(rows) or "no kernel has been launched", value=session.launches)
+
+
+def _launch_time(launch: LaunchRecord) -> str:
+    if launch.running_since is not None:
+        return f"running {formatting.duration(time.monotonic() - launch.running_since)}"
+    return f"last {formatting.duration(launch.last_seconds)}"
 
 
 def _runtime(session: Session) -> Reply:

@@ -303,7 +303,10 @@ class Watch(Plain, frozen=True, kw_only=True):
 
 
 class LaunchRecord(Plain, frozen=True, kw_only=True):
-    """One row of the launch log: launches of the same kernel from the same line are one row."""
+    """One row of the launch log: launches of the same kernel from the same line are one row.
+
+    `count`, `last_seconds` and `total_seconds` are those of launches that have ended.
+    """
 
     kernel: str
     file: str  # of the call
@@ -317,6 +320,7 @@ class LaunchRecord(Plain, frozen=True, kw_only=True):
     total_seconds: float
     arguments: tuple[Variable, ...] = ()
     warnings: tuple[str, ...] = ()
+    running_since: float | None = None  # time.monotonic() of the engine, while a launch of it runs
 
 
 class ExitCause(Plain, frozen=True, kw_only=True):

@@ -15,22 +15,44 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
-DIGITS = 5  # significant digits of a float in tables
+DIGITS = 6  # significant digits of a float in panes
+ALL_DIGITS = 17  # what distinguishes any two floats
 
 
 def number(value: Any, digits: int = DIGITS) -> str:
-    """A scalar for a table: floats with a fixed number of significant digits, all else in full."""
+    """A scalar for a pane: a float in full where `digits` significant ones are all it has, else with just so many.
+
+    So `0.25` is all of it, and `0.250000` is a rounded value. Integers are always whole.
+    """
     if isinstance(value, bool) or _is_numpy(value, "bool_"):
         return "True" if value else "False"
     if isinstance(value, numbers.Integral):
         return str(int(value))
     if isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real):
-        real, imaginary = _float(float(value.real), digits), _float(float(value.imag), digits)
+        real, imaginary = _real(value.real, digits), _real(value.imag, digits)
         sign = "" if imaginary[0] in "+-" else "+"
         return f"{real}{sign}{imaginary}j"
     if isinstance(value, numbers.Real):
-        return _float(float(value), digits)
+        return _real(value, digits)
     return str(value)
+
+
+def _real(value: Any, digits: int) -> str:
+    """numpy's own text of its shorter floats has only the digits that type distinguishes."""
+    whole = str(value) if _is_numpy(value, "floating") else repr(float(value))
+    mantissa = whole.lstrip("-").partition("e")[0].replace(".", "").strip("0")
+    if len(mantissa) > digits or not math.isfinite(value):
+        return _float(float(value), digits)
+    return whole if len(whole) <= digits + 6 else f"{float(value):.{digits}g}"
+
+
+def distinct(now: Any, before: Any, digits: int = DIGITS) -> tuple[str, str]:
+    """Two numbers as `number` has them, with as many digits as it takes to see that they differ."""
+    for more in range(digits, ALL_DIGITS + 1):
+        texts = number(now, more), number(before, more)
+        if complex(texts[0]) != complex(texts[1]):  # 1.0 and 1.00000 read the same
+            break
+    return texts
 
 
 def _is_numpy(value: Any, name: str) -> bool:

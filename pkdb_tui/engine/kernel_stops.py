@@ -36,7 +36,7 @@ from pkdb_tui.engine.native.base import (
     ThreadsChanged,
 )
 from pkdb_tui.engine.protocol import KernelReady, Placement
-from pkdb_tui.engine.snapshots import Place, native_frames, native_variable, python_frames
+from pkdb_tui.engine.snapshots import Place, native_frames, native_variable, python_frames, python_variable
 
 if TYPE_CHECKING:
     from pkdb_tui.engine.session import Session, Verb
@@ -74,6 +74,7 @@ class KernelStops:
         session = self._session
         kernel = msgspec.convert(body, KernelReady, strict=False)
         session.enter(Phase.DISPATCHING)
+        session.launch_log.began(kernel)
         self._after_launch = "continue"
         try:
             await self._attach()
@@ -122,6 +123,7 @@ class KernelStops:
     async def launch_ended(self, body: dict[str, Any]) -> None:
         session = self._session
         await session.kernels.ended()
+        session.launch_log.ended()
         if session.phase is not Phase.EXITED:
             session.snapshot = None
             session.enter(Phase.RUNNING_PYTHON)
@@ -170,6 +172,7 @@ class KernelStops:
             await self._attach()
             if running is not None:
                 await session.kernels.adopt(running)
+                session.launch_log.began(running)
             await session.kernels.controller.interrupt()
         except NativeUnavailable as error:
             session.emit(Notice(text=f"The kernel can't be paused: {error}", severity=Severity.ERROR))
@@ -317,6 +320,10 @@ class KernelStops:
 
     async def variables_of(self, level: int, frame: Frame) -> tuple[Variable, ...]:
         session = self._session
+        kernel = session.kernels.kernel
+        if kernel is not None and kernel.build == "release":
+            # What is in its registers can't be told apart reliably; what it was given is known.
+            return tuple(python_variable(argument) for argument in kernel.arguments)
         found = [native_variable(v) for v in await session.kernels.variables(self.thread, level)]
         return session.history.mark(frame, found, session.generation, self.thread)
 

@@ -238,6 +238,25 @@ class Looking:
         body = msgspec.convert(raw, SliceBody)
         return await asyncio.to_thread(slices.from_bytes, expression, body)
 
+    async def strides_of(self, expression: str) -> tuple[int, ...]:
+        """Bytes from one element to the next along each axis; empty for what is no array in memory."""
+        if self._native_frame() is not None:
+            from pkdb_tui.engine import arrays, expressions
+
+            variables = await self.native_variables()
+            reader = self._session.kernels.controller.read_memory
+            constants = await self.constants(expression, variables)
+            value = await expressions.view(expression, variables, reader, constants=constants)
+            return value.strides if isinstance(value, arrays.ArrayView) else ()
+        if _may_change(expression):
+            return ()  # evaluating it once more may be felt
+        try:
+            text = (await self._in_python(f"({expression}).strides", WATCH_SECONDS, "eval")).text
+        except ExpressionError:
+            return ()  # an array of a library that has no such attribute
+        found = ast.literal_eval(text) if re.fullmatch(r"\([-\d, ]*\)", text) else ()
+        return tuple(map(int, found))
+
     async def evaluate_watch(self, expression: str) -> Evaluation:
         """A watch's value; arrays come as slices."""
         self._session.require_stop()

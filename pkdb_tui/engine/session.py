@@ -24,7 +24,6 @@ from pkdb_tui.engine.api import (
     ExitCause,
     Exited,
     KernelSpan,
-    LaunchLogged,
     LaunchOptions,
     LaunchRecord,
     LogPoint,
@@ -46,10 +45,11 @@ from pkdb_tui.engine.connection import Connection
 from pkdb_tui.engine.errors import DebuggeeLost, LaunchError, PkdbError, WrongPhase
 from pkdb_tui.engine.kernel_side import KernelSide
 from pkdb_tui.engine.kernel_stops import KernelStops
+from pkdb_tui.engine.launch_log import LaunchLog
 from pkdb_tui.engine.launcher import Program
 from pkdb_tui.engine.looking import Looking
 from pkdb_tui.engine.native.base import Controller, ControllerEvent
-from pkdb_tui.engine.protocol import ExceptionBody, KernelReady, LaunchBody, Placement, PythonStop, Ready
+from pkdb_tui.engine.protocol import ExceptionBody, KernelReady, Placement, PythonStop, Ready
 from pkdb_tui.engine.snapshots import Place, VariableHistory, python_frames, python_threads, python_variable
 from pkdb_tui.engine.watches import WatchList
 
@@ -95,7 +95,7 @@ class Session:
         self.generation = 0
         self.snapshot: StopSnapshot | None = None
         self.exit_cause: ExitCause | None = None
-        self.launches: tuple[LaunchRecord, ...] = ()
+        self.launch_log = LaunchLog(self.emit)
         self.runtime = ""
         self.backend = ""
         self.python = ""
@@ -135,6 +135,10 @@ class Session:
     @property
     def breakpoints(self) -> tuple[Breakpoint, ...]:
         return self.book.public()
+
+    @property
+    def launches(self) -> tuple[LaunchRecord, ...]:
+        return self.launch_log.public()
 
     @property
     def watches(self) -> tuple[Watch, ...]:
@@ -224,13 +228,12 @@ class Session:
         """End the program if it runs and start it again with the same breakpoints, watches and settings."""
         await self._end_program()
         self.book.forget_bindings()
-        self.launches = ()
         self.history = VariableHistory()
         self.watch_list.forget_values()
         self.snapshot = None
         self.enter(Phase.IDLE)
+        self.launch_log.forget()
         self.emit(WatchesChanged(watches=self.watches))
-        self.emit(LaunchLogged(launches=self.launches))
         self.emit(BreakpointsChanged(breakpoints=self.breakpoints))
         await self.start()
 
@@ -410,6 +413,9 @@ class Session:
     async def read_slice(self, expression: str, limit: int = 4096) -> Slice:
         return await self.looking.read_slice(expression, limit)
 
+    async def strides_of(self, expression: str) -> tuple[int, ...]:
+        return await self.looking.strides_of(expression)
+
     async def parallel_print(self, expression: str) -> ThreadValues:
         return await self.looking.parallel_print(expression)
 
@@ -465,6 +471,7 @@ class Session:
         """A new stop in Python."""
         self.generation += 1
         self._python_stop = stop
+        self.launch_log.ended()  # that of an optimised kernel isn't told
         frames, self.places = python_frames(stop.frames, glue=self.glue)
         selected = next((i for i, place in enumerate(self.places) if place.index == stop.frame), 0)
         variables = [python_variable(variable) for variable in stop.variables]
@@ -538,18 +545,7 @@ class Session:
         self.spawn(self.kernel_stops.interrupt(msgspec.convert(body, KernelReady, strict=False)))
 
     def _event_launches(self, body: dict[str, Any]) -> None:
-        rows = [msgspec.convert(row, LaunchBody) for row in body["launches"]]
-        self.launches = tuple(
-            LaunchRecord(
-                **{
-                    **msgspec.structs.asdict(row),
-                    "arguments": tuple(python_variable(argument) for argument in row.arguments),
-                    "warnings": tuple(row.warnings),
-                }
-            )
-            for row in rows
-        )
-        self.emit(LaunchLogged(launches=self.launches))
+        self.launch_log.counted(body["launches"])
 
     def _event_ending(self, body: dict[str, Any]) -> None:
         exception = _exception(msgspec.convert(body["exception"], ExceptionBody)) if body.get("exception") else None
@@ -595,6 +591,7 @@ class Session:
             program.kill()
         self.generation += 1
         self.snapshot = None
+        self.launch_log.ended()
         self.exit_cause = exit_cause(status, self._ending)
         self.enter(Phase.EXITED)
         if self.exit_cause.signal in FAULTS and self._launched and not self.settings["catchFaults"]:

@@ -87,12 +87,23 @@ def native_variable(variable: NativeVariable) -> Variable:
     return Variable(
         name=variable.name,
         type=variable.type,
-        text=formatting.full(variable.value),
+        text=_scalar_text(variable),
         kind=VariableKind.SCALAR,
         value=variable.value,
         native_type=variable.native_type,
         scope=variable.scope,
     )
+
+
+def _scalar_text(variable: NativeVariable) -> str:
+    """All digits that the C++ type distinguishes, and no more: those of a `float` are fewer."""
+    if isinstance(variable.value, float):
+        from pkdb_tui.engine import expressions
+
+        dtype = expressions.scalar_dtype(variable.native_type)
+        if dtype is not None and dtype.kind == "f":
+            return formatting.full(dtype.type(variable.value))
+    return formatting.full(variable.value)
 
 
 def python_threads(bodies: Iterable[ThreadBody]) -> tuple[PythonThread, ...]:

@@ -30,6 +30,14 @@ class RunCommand(Message):
         self.text = text
 
 
+class Inspect(Message):
+    """A pane asks to show all there is to know of an expression's value."""
+
+    def __init__(self, expression: str) -> None:
+        super().__init__()
+        self.expression = expression
+
+
 class TitleChanged(Message):
     """A pane's title or badge is another one now."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from rich.style import Style
 
 from pkdb_tui.engine.api import ExceptionInfo, ExitCause, Frame, FrameKind, StopSnapshot
 from pkdb_tui.panes.base import Pane, Row, RunCommand
+from pkdb_tui.panes.fitting import fitted, wrapped
 from pkdb_tui.panes.palette import Palette
-from pkdb_tui.panes.wrapping import wrapped
 
 MESSAGE_ROWS = 6  # of an exception above the frames; a longer message is whole in the traceback
 
@@ -105,8 +105,8 @@ class StackPane(Pane):
         style: Style = palette.here if selected else kinds[frame.kind]
         return [
             (" ▶ " if selected else "   ", palette.here),
-            (f"{_fitted(frame.function, name_width)} ", style),
-            (f"{_fitted(_place(frame), place_width)}  ", palette.text if selected else palette.dim),
+            (f"{fitted(frame.function, name_width)} ", style),
+            (f"{fitted(_place(frame), place_width)}  ", palette.text if selected else palette.dim),
             (kind if len(kind) <= room else "", palette.dim),
         ]
 
@@ -114,11 +114,6 @@ class StackPane(Pane):
         frame = index - self._first()
         if 0 <= frame < len(self._frames):
             self.post_message(RunCommand(f"frame {frame}"))
-
-
-def _fitted(text: str, width: int) -> str:
-    """Exactly as wide, a longer one with `…` at its end."""
-    return set_cell_size(text, width - 1) + "…" if cell_len(text) > width else set_cell_size(text, width)
 
 
 def _place(frame: Frame) -> str:

@@ -10,11 +10,16 @@ from textual.message import Message
 
 from pkdb_tui import keys
 from pkdb_tui.engine import formatting
-from pkdb_tui.engine.api import ArrayStatistics, Slice, Watch
-from pkdb_tui.panes.base import Pane, Row, RunCommand
+from pkdb_tui.engine.api import ArrayStatistics, Slice, Variable, VariableKind, Watch
+from pkdb_tui.panes.base import Inspect, Pane, Row, RunCommand
+from pkdb_tui.panes.fitting import fitted, longest
 from pkdb_tui.panes.palette import Palette
+from pkdb_tui.panes.variables import texts_of
 
 ROWS = 8  # rows of a two-dimensional slice
+FLOW = 4  # rows a slice of one dimension takes at most
+MOST = 256  # its elements that are looked at for that
+COLUMN = 8  # columns of most floats of six digits: 0.123457
 
 
 class EditWatch(Message):
@@ -51,7 +56,7 @@ class WatchesPane(Pane):
 
     def _build(self) -> None:
         self._width = self.scrollable_content_region.width
-        names = min(18, max((len(w.expression) for w in self._watches), default=0))
+        names = longest([w.expression for w in self._watches], max(18, self._width // 3))
         self._rows = []
         for watch in self._watches:
             self._rows += [(watch.id, row) for row in self._watch_rows(watch, names)]
@@ -61,7 +66,7 @@ class WatchesPane(Pane):
 
     def _watch_rows(self, watch: Watch, names: int) -> list[Row]:
         palette = self.palette
-        head = (f" {watch.expression:<{names}}  ", palette.name)
+        head = (f" {fitted(watch.expression, names)}  ", palette.name)
         if watch.error:
             return [[head, *self._without_value(watch)]]
         if watch.evaluation is None:
@@ -69,9 +74,10 @@ class WatchesPane(Pane):
         part = watch.evaluation.slice
         if part is not None:
             return self._slice_rows(head, part, names)
-        row: Row = [head, (watch.evaluation.text, palette.changed if watch.changed else palette.text)]
+        text, before = _texts(watch)
+        row: Row = [head, (text, palette.changed if watch.changed else palette.text)]
         if watch.changed:
-            row.append((f"  « {watch.previous}", palette.changed))
+            row.append((f"  « {before}", palette.changed))
         return [row]
 
     def _without_value(self, watch: Watch) -> Row:
@@ -85,24 +91,34 @@ class WatchesPane(Pane):
 
     def _slice_rows(self, head: tuple[str, Style], part: Slice, names: int) -> list[Row]:
         palette = self.palette
-        values = part.values.reshape(-1, part.values.shape[-1]) if part.values.ndim else part.values.reshape(1, 1)
         room = max(self._width - names - 4, 10)
-        shown = values[:ROWS]
-        texts = formatting.columns(list(shown.ravel().tolist()))
-        cell = (max(len(t) for t in texts) if texts else 1) + 1
+        blank = (" " * (names + 3), palette.name)
+        columns = part.values.shape[-1] if part.values.ndim else 1
+        shown = part.values.reshape(-1)[: ROWS * columns if part.values.ndim > 1 else MOST]
+        texts = formatting.columns(list(shown))
+        # Columns stay where they are while values change.
+        least = COLUMN if part.values.dtype.kind == "f" else 1
+        cell = max([least, *map(len, texts)]) + 1
         fit = max(1, room // cell)
+        styles = [palette.text] * len(texts)
+        for index in part.changed:
+            if index < len(styles):
+                styles[index] = palette.changed
+        # A row of its own for each row of an array; one of one dimension flows over a few.
+        flows = part.values.ndim < 2
+        step = fit if flows else columns
+        starts = range(0, len(texts), step)[: FLOW if flows else ROWS]
         rows: list[Row] = []
-        changed = set(part.changed)
-        for index in range(len(shown)):
-            row: Row = [head if index == 0 else (" " * (names + 3), palette.name)]
-            base = index * values.shape[1]
-            for column in range(min(fit, values.shape[1])):
-                style = palette.changed if base + column in changed else palette.text
-                row.append((texts[base + column].rjust(cell - 1) + " ", style))
-            if values.shape[1] > fit:
+        for start in starts:
+            row: Row = [head if start == 0 else blank]
+            stop = min(start + min(fit, step), len(texts))
+            row += [(texts[at].rjust(cell - 1) + " ", styles[at]) for at in range(start, stop)]
+            if (start == starts[-1] and stop < part.values.size) if flows else columns > fit:
                 row.append(("…", palette.dim))
             rows.append(row)
-        rows.append([(" " * (names + 3), palette.dim), (statistics_text(part.statistics, part, room), palette.dim)])
+        if not flows and len(part.values) > ROWS:
+            rows.append([blank, ("…", palette.dim)])
+        rows.append([blank, (statistics_text(part.statistics, part, room), palette.dim)])
         return rows
 
     def row_count(self) -> int:
@@ -113,7 +129,7 @@ class WatchesPane(Pane):
 
     def chosen(self, index: int) -> None:
         if (watch := self._current()) is not None:
-            self.post_message(RunCommand(f"print {watch.expression}"))
+            self.post_message(Inspect(watch.expression))
 
     def _current(self) -> Watch | None:
         number = self._rows[self.cursor_row][0] if self._rows else 0
@@ -128,9 +144,23 @@ class WatchesPane(Pane):
             self.post_message(EditWatch(watch))
 
 
+def _texts(watch: Watch) -> tuple[str, str]:
+    """(value, value before) of a watch, as the variables pane has them."""
+    assert watch.evaluation is not None
+    value = Variable(
+        name=watch.expression,
+        type=watch.evaluation.type,
+        text=watch.evaluation.text,
+        kind=VariableKind.SCALAR,  # a text that is no number stays as it is
+        changed=watch.changed,
+        previous=watch.previous,
+    )
+    return texts_of(value)
+
+
 def _brief(part: Slice, most: int = 4) -> str:
     values = part.values.ravel()
-    texts = [formatting.number(value) for value in values[:most].tolist()]
+    texts = [formatting.number(value) for value in values[:most]]
     return " ".join(texts) + (" …" if values.size > most else "")
 
 

@@ -43,8 +43,25 @@ async def test_launches_count_and_warn() -> None:
         pane.show((launch,))
         first, second = lines(pane)[:2]
         assert "12,345×" in first
-        assert "last   0.41 ms" in first
+        assert "last 0.41 ms" in first
         assert second.strip() == "argument v has a stride"
+
+
+async def test_a_running_launch_is_listed_with_its_time() -> None:
+    pane = LaunchesPane(PALETTE)
+    running = LaunchRecord(
+        kernel="damp", file=FILE, line=25, pattern="parallel_for", policy="RangePolicy(OpenMP, 0, 120)", space="OpenMP",
+        build="debug", count=0, last_seconds=0.0, total_seconds=0.0, running_since=100.0,
+    )  # fmt: skip
+    for width in (80, 130):
+        pane = LaunchesPane(PALETTE)
+        async with shown(pane, width, 3):
+            assert lines(pane)[0] == " no kernel has been launched yet"
+            pane._now = lambda: 102.5
+            pane.show((running,))
+            words = lines(pane)[0].split()
+            assert words[:2] == ["damp", "yax.py:25"]
+            assert words[-4:] == ["0×", "running", "2.5", "s"]
 
 
 async def test_the_top_line_says_what_where_why_and_the_focus() -> None:

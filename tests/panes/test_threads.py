@@ -79,15 +79,15 @@ async def test_values_are_bars_and_numbers_below_their_range() -> None:
         pane.show(kernel_stop())
         pane.show_values(values_of(0.0, 1.0, 2.5, 3.0, 4.0))
         assert lines(pane)[:3] == [
-            " j  ▂ 0.0000 … █ 4.0000 · 1 without a number",
-            "  0 ▂ 0.0000   1 ▄ 1.0000   2 ▆ 2.5000  [3]▆ 3.0000",
-            "  4 █ 4.0000   5 ≡ bar      6 ● 13       7 ▸ run",
+            " j  ▂ 0.0 … █ 4.0 · 1 without a number",
+            "  0 ▂ 0.0   1 ▄ 1.0   2 ▆ 2.5  [3]▆ 3.0   4 █ 4.0",
+            "  5 ≡ bar   6 ● 13    7 ▸ run",
         ]
-        await pilot.click(pane, offset=(15, 2))
+        await pilot.click(pane, offset=(3, 2))
         await pilot.pause()
         assert [m.text for m in sent(pilot, RunCommand)] == ["thread 5"]  # type: ignore[attr-defined]
         pane.show(kernel_stop(focus=Focus(thread=5, threads=8, text="thread 5")))
-        assert "▂ 0.0000" in lines(pane)[0]  # the focus is another one, the stop is the same
+        assert "▂ 0.0" in lines(pane)[0]  # the focus is another one, the stop is the same
         pane.show(kernel_stop(generation=5))
         assert lines(pane)[0].startswith("  0 ● 13")
 
@@ -98,7 +98,7 @@ async def test_values_that_are_no_finite_numbers_and_huge_ones_are_shown() -> No
         pane.show(kernel_stop())
         pane.show_values(values_of(float("nan"), float("inf"), -1.5e308, 1.5e308))
         first, second = lines(pane)[:2]
-        assert first == " j  ▂ -1.5000e+308 … █ 1.5000e+308 · ? 2 NaN or Inf · 1 without a num…"
+        assert first == " j  ▂ -1.5e+308 … █ 1.5e+308 · ? 2 NaN or Inf · 1 without a number"
         assert "0 ?" in second
         assert "1 ?" in second
         pane.show_values(values_of(10**400, 10**400 + 6, 10**400 + 3))
@@ -113,5 +113,5 @@ async def test_every_value_of_many_threads_is_seen_without_colour() -> None:
         pane.show(kernel_stop(threads=many(), focus=Focus(thread=0, threads=100_000, text="thread 0")))
         pane.show_values(values_of(*(float(t % 7) for t in range(66_912))))
         legend, first = lines(pane)[:2]
-        assert legend.startswith(" j  ▂ 0.0000 … █ 6.0000")
+        assert legend.startswith(" j  ▂ 0.0 … █ 6.0")
         assert first.split()[1][:8] == "▂▃▄▅▆▇█▂"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
 from host import PALETTE, lines, sent, shown
+from rich.cells import cell_len
 from values import kernel_stop, slice_of
 
-from pkdb_tui.engine.api import Evaluation, ExceptionInfo, ExitCause, Frame, FrameKind, Watch
-from pkdb_tui.panes.base import RunCommand
+from pkdb_tui.engine.api import Evaluation, ExceptionInfo, ExitCause, Frame, FrameKind, Variable, VariableKind, Watch
+from pkdb_tui.panes.base import Inspect, RunCommand
 from pkdb_tui.panes.stack import StackPane
 from pkdb_tui.panes.variables import VariablesPane
 from pkdb_tui.panes.watches import WatchesPane
@@ -75,13 +77,13 @@ async def test_values_are_aligned_and_changes_keep_the_old_value() -> None:
     async with shown(pane, 70, 5) as pilot:
         pane.show(kernel_stop())
         assert lines(pane)[:3] == [
-            " row_sum  float               253.64878  « 0.0000000",
+            " row_sum  float                 253.649  « 0.0",
             " j        int                        96",
             " a        float64[256, 1024]  host, rows",
         ]
         await pilot.press("enter")
         await pilot.pause()
-        assert [m.text for m in sent(pilot, RunCommand)] == ["print row_sum"]  # type: ignore[attr-defined]
+        assert [m.expression for m in sent(pilot, Inspect)] == ["row_sum"]  # type: ignore[attr-defined]
 
 
 async def test_a_slice_is_a_row_of_numbers_over_its_statistics() -> None:
@@ -91,8 +93,8 @@ async def test_a_slice_is_a_row_of_numbers_over_its_statistics() -> None:
     async with shown(pane, 60, 5):
         pane.show((watch,))
         assert lines(pane)[:2] == [
-            " y[j:j+4]    0.32433   0.15355   0.88120 nan",
-            "           1 NaN 0 Inf · min 0.15355 max 0.88120",
+            " y[j:j+4]    0.32433   0.15355   0.8812  nan",
+            "           1 NaN 0 Inf · min 0.15355 max 0.8812",
         ]
 
 
@@ -100,11 +102,15 @@ async def test_numbers_that_dont_fit_are_left_out_whole() -> None:
     pane = WatchesPane(PALETTE)
     part = slice_of("y", [1.5 + number for number in range(40)], total=100_000)
     watch = Watch(id=1, expression="y", evaluation=Evaluation(text="", type="float64", slice=part))
-    async with shown(pane, 40, 5):
+    async with shown(pane, 40, 6):
         pane.show((watch,))
-        first, second = lines(pane)[:2]
-        assert first == " y   1.5000  2.5000  3.5000  4.5000 …"
-        assert second == "    min 1.5000 max 40.500 · no NaN"
+        assert lines(pane)[:5] == [
+            " y       1.5      2.5      3.5",
+            "         4.5      5.5      6.5",
+            "         7.5      8.5      9.5",
+            "        10.5     11.5     12.5 …",
+            "    min 1.5 max 40.5 · no NaN",
+        ]
 
 
 async def test_a_changed_scalar_and_an_error() -> None:
@@ -130,7 +136,7 @@ async def test_a_watch_out_of_scope_keeps_its_last_value_and_says_from_where() -
         pane.show((number, array, never))
         assert lines(pane)[:3] == [
             " n  not in scope here · 5 at a.py:3",
-            " y  not in scope here · 0.0000 0.50000 1.0000 1.5000 … at a.py:9",
+            " y  not in scope here · 0.0 0.5 1.0 1.5 … at a.py:9",
             " q  not in scope here",
         ]
 
@@ -140,7 +146,81 @@ async def test_a_narrow_pane_keeps_the_value_of_before_whole() -> None:
     async with shown(pane, 42, 5):
         pane.show(kernel_stop())
         assert lines(pane)[:3] == [
-            " row_sum  float    253.64878  « 0.0000000",
+            " row_sum  float      253.649  « 0.0",
             " j        int             96",
             " a        float64[256, 1024]  host, rows",
         ]
+
+
+def scalar(name: str, kind: str, text: str, previous: str = "") -> Variable:
+    return Variable(
+        name=name, type=kind, text=text, kind=VariableKind.SCALAR, changed=bool(previous), previous=previous
+    )
+
+
+async def test_values_that_differ_only_late_are_told_apart_and_short_ones_are_not_padded() -> None:
+    pane = VariablesPane(PALETTE)
+    variables = (
+        scalar("quarter", "float", "0.25"),
+        scalar("third", "float", "0.3333333333333333"),
+        scalar("nearly", "float", "0.12345671", "0.12345672"),
+        scalar("count", "int", "7", "6"),
+        scalar("wrong", "float", "nan", "1.5"),
+        scalar("turn", "complex", "(0.3333333333333333+2j)"),
+    )
+    async with shown(pane, 70, 8):
+        pane.show(kernel_stop(variables=variables))
+        rows = lines(pane)
+        assert [row.split()[2:] for row in rows[:6]] == [
+            ["0.25"],
+            ["0.333333"],
+            ["0.12345671", "«", "0.12345672"],
+            ["7", "«", "6"],
+            ["nan", "«", "1.5"],
+            ["0.333333+2.0j"],
+        ]
+        ends = {row.partition("«")[0].rstrip() for row in rows[:6]}
+        assert len({len(end) for end in ends}) == 1  # right-aligned
+
+
+async def test_long_names_wide_characters_and_huge_integers_keep_the_columns() -> None:
+    pane = VariablesPane(PALETTE)
+    variables = (
+        scalar("温度", "float", "21.5"),
+        scalar("a_name_that_is_very_long_indeed_for_a_pane", "int", "3"),
+        scalar("factorial", "int", str(10**70), "1"),
+        Variable(name="words", type="list", text=repr(["日本語"] * 20), changed=True, previous="[]"),
+    )
+    async with shown(pane, 60, 6):
+        pane.show(kernel_stop(variables=variables))
+        rows = lines(pane)
+        assert all(cell_len(row) <= 60 for row in rows)
+        name = 23
+        assert rows[0].startswith(" 温度")
+        assert rows[1].startswith(" a_name_that_is_very…  int")
+        assert rows[2].endswith("…")  # cut only at its end, and Enter shows all of it
+        assert rows[3].endswith("…  « …")
+        assert {
+            cell_len(row[: row.index(kind)]) for row, kind in zip(rows, ("float", "int", "int", "list"), strict=False)
+        } == {name}
+
+
+async def test_a_paused_optimised_kernel_says_why_it_has_no_variables() -> None:
+    pane = VariablesPane(PALETTE)
+    kernel = kernel_stop().kernel
+    assert kernel is not None
+    argument = Variable(name="cols", type="int", text="1024", kind=VariableKind.SCALAR, value=1024, scope="argument")
+    for width in (40, 70):
+        pane = VariablesPane(PALETTE)
+        async with shown(pane, width, 8) as pilot:
+            pane.show(kernel_stop(variables=(argument,), kernel=msgspec.structs.replace(kernel, build="release")))
+            rows = lines(pane)
+            said = " ".join(row.strip() for row in rows[:-1] if "cols" not in row).strip()
+            assert said == (
+                "The optimised build of yax keeps no variables; below are the arguments it was launched with. "
+                "Set a breakpoint in it, and its next launch runs a debug build, which keeps all."
+            )
+            assert [row.split() for row in rows if "cols" in row] == [["cols", "int", "1024"]]
+            await pilot.press("end", "enter")
+            await pilot.pause()
+            assert [m.expression for m in sent(pilot, Inspect)] == ["cols"]  # type: ignore[attr-defined]

@@ -14,23 +14,31 @@ from pkdb_tui.engine import formatting
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (253.64878, "253.65"),
-        (0.448773, "0.44877"),
-        (0.0, "0.0000"),
-        (-0.0, "-0.0000"),
-        (1e-5, "1.0000e-05"),
-        (123456.7, "1.2346e+05"),
-        (12345.6, "12346."),
+        (253.64878, "253.649"),
+        (0.4487731, "0.448773"),
+        (0.448773, "0.448773"),
+        (0.25, "0.25"),
+        (0.2500000001, "0.250000"),
+        (1e15, "1e+15"),
+        (1 / 3 * 1e-7, "3.33333e-08"),
+        (0.0, "0.0"),
+        (-0.0, "-0.0"),
+        (1e-5, "1e-05"),
+        (1234567.8, "1.23457e+06"),
+        (123456.7, "123457."),
         (math.nan, "nan"),
         (-math.inf, "-inf"),
-        (np.float32(0.1), "0.10000"),
+        (np.float32(0.1), "0.1"),
+        (np.float32(1 / 3), "0.333333"),
+        (np.float16(0.1), "0.1"),
         (7, "7"),
         (-12345678901234567890, "-12345678901234567890"),
         (np.int8(-3), "-3"),
         (True, "True"),
         (np.bool_(False), "False"),
-        (1 + 2j, "1.0000+2.0000j"),
-        (complex(1, -0.0), "1.0000-0.0000j"),
+        (1 + 2j, "1.0+2.0j"),
+        (np.complex64(1 / 3 - 0.1j), "0.333333-0.1j"),
+        (complex(1, -0.0), "1.0-0.0j"),
         (complex(math.nan, math.inf), "nan+infj"),
         ("text", "text"),
     ],
@@ -74,11 +82,26 @@ def test_arrays_are_summarised_and_lists_bounded() -> None:
 
 def test_columns_are_aligned_on_the_point() -> None:
     assert formatting.columns([253.64878, 0.448773, -3.0, math.nan]) == [
-        "253.65   ",
-        "  0.44877",
-        " -3.0000 ",
-        "nan      ",
+        "253.649   ",
+        "  0.448773",
+        " -3.0     ",
+        "nan       ",
     ]
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "texts"),
+    [
+        (0.5, 0.25, ("0.5", "0.25")),
+        (253.648781234, 0.0, ("253.649", "0.0")),
+        (0.12345671, 0.12345672, ("0.12345671", "0.12345672")),
+        (1.0, 1.0 + 2**-52, ("1.0", "1.0000000000000002")),
+        (3, 4, ("3", "4")),
+        (1.0, 1.0, ("1.0", "1.0")),
+    ],
+)
+def test_values_that_differ_look_different(now: float, before: float, texts: tuple[str, str]) -> None:
+    assert formatting.distinct(now, before) == texts
 
 
 def test_columns_of_integers_are_right_aligned() -> None:

@@ -220,6 +220,7 @@ class Dispatch:
             seconds = time.perf_counter() - begun
             self._running = 0
             record.add(seconds, "debug")
+            self._connection.event("launches", {"launches": self.launches()})
             ended = {"launch": ready.number, "seconds": seconds, "error": outcome.text}
             self._connection.event("launchEnded", ended)
             outcome.then = self.debugger.wait(ready.answers)

@@ -1,4 +1,4 @@
-"""Long texts as several rows: broken at blanks, within a word only where it fills most of a row."""
+"""Texts as wide as the screen has room for, counted in columns: wide characters take two."""
 
 from __future__ import annotations
 
@@ -7,8 +7,21 @@ from rich.cells import cell_len, set_cell_size
 INDENT = "  "  # of the rows after the first
 
 
+def fitted(text: str, width: int) -> str:
+    """Exactly `width` columns, a longer text with `…` at its end."""
+    return set_cell_size(text, width - 1) + "…" if cell_len(text) > width else set_cell_size(text, width)
+
+
+def longest(texts: list[str], most: int) -> int:
+    """The columns the widest of them takes, at most `most`."""
+    return min(most, max(map(cell_len, texts), default=0))
+
+
 def wrapped(text: str, width: int) -> list[str]:
-    """Rows of at most `width` columns, all but the first indented; nothing but blanks at a break is left out."""
+    """Rows of at most `width` columns, all but the first indented; nothing but blanks at a break is left out.
+
+    A row ends at a blank unless that leaves it half empty.
+    """
     width = max(width, len(INDENT) + 2)
     rows: list[str] = []
     while cell_len(text) > width:

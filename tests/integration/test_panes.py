@@ -1,4 +1,4 @@
-"""Watches in kernels: what they say where a name means nothing, and what counts as a change."""
+"""What panes get from the engine: watches and their scope, what counts as a change, launches, whole values."""
 
 from __future__ import annotations
 
@@ -110,3 +110,40 @@ async def test_a_restart_forgets_values() -> None:
         assert run.only.evaluation is not None
         await run.do("restart")
         assert (run.only.evaluation, run.only.error) == (None, "not in scope here")
+
+
+async def test_a_running_launch_is_listed_and_counted_when_it_has_ended() -> None:
+    async with Watched("some_rows.py") as run:
+        await run.do("break 13", "continue")
+        (row,) = run.session.launches
+        assert (row.kernel, row.line, row.count, row.build) == ("mark", 19, 0, "debug")
+        assert row.running_since is not None
+        await run.do("delete 1", "finish")
+        (row,) = run.session.launches
+        assert (row.line, row.count, row.running_since) == (19, 1, None)
+        assert row.last_seconds > 0
+
+
+async def test_a_value_is_inspected_whole_in_the_kernel_and_in_python() -> None:
+    async with Watched("dot.py") as run:
+        await run.do("break 21", "continue")
+        scalar = (await language.run("inspect row", run.session)).text
+        assert scalar.splitlines()[0] == "row = 162.75"
+        assert "C++   double" in scalar
+        array = (await language.run("inspect a[i, 0:4]", run.session)).text.splitlines()
+        facts = {line.split("  ")[0]: line.split("  ")[-1].strip() for line in array if "  " in line}
+        assert facts["shape"] == "4"
+        assert facts["strides"] == "8 bytes"
+        whole = (await language.run("inspect a", run.session)).text
+        assert "shape     64 × 32" in whole
+        assert "strides   256, 8 bytes" in whole
+        assert "layout    host, rows" in whole
+        await run.do("up")
+        python = (await language.run("inspect a", run.session)).text
+        for line in (
+            "shape     64 × 32",
+            "strides   256, 8 bytes",
+            "layout    host, rows",
+            "type      float64[64, 32]",
+        ):
+            assert line in python

@@ -1,0 +1,85 @@
+"""All there is to know of one value: every digit, its type on both sides, where it lies and how."""
+
+from __future__ import annotations
+
+from pkdb_tui.commands.registry import STOPPED, Reply, registry
+from pkdb_tui.engine import formatting
+from pkdb_tui.engine.api import Evaluation, Slice, Variable
+from pkdb_tui.engine.errors import PkdbError, UsageError
+from pkdb_tui.engine.session import Session
+
+ELEMENTS = 4096  # the statistics are over so many
+
+
+@registry.command(
+    "inspect",
+    "show all of a value: every digit, type, shape, strides, the C++ type, statistics",
+    usage="inspect EXPRESSION",
+    phases=STOPPED,
+    group="Looking",
+)
+async def inspect(session: Session, text: str) -> Reply:
+    if not text:
+        raise UsageError("Inspect what?", "For example `inspect row_sum` or `inspect a`.")
+    known = next((v for v in session.require_stop().variables if v.name == text), None)
+    facts: dict[str, str] = {}
+    try:
+        evaluation = await session.evaluate(text)
+    except PkdbError as error:
+        if known is None:
+            raise
+        # What the stop showed of it is known all the same.
+        evaluation = Evaluation(text=known.text, type=known.type, value=known.value)
+        facts["note"] = error.title
+    facts["type"] = evaluation.type
+    if known is not None and known.native_type:
+        facts["C++"] = known.native_type
+    facts |= _number_facts(evaluation) | await _array_facts(session, text, evaluation, known)
+    width = max(map(len, facts))
+    value = evaluation.text or "None"
+    head = f"{text} =\n{value}" if "\n" in value else f"{text} = {value}"
+    rows = [f"{name:<{width}}  {fact}" for name, fact in facts.items() if fact]
+    return Reply(text="\n".join([head, "", *rows]), value=evaluation)
+
+
+def _number_facts(evaluation: Evaluation) -> dict[str, str]:
+    value = evaluation.value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return {"hex": hex(value), "bits": str(value.bit_length())}
+    if isinstance(value, float):
+        return {"hex": value.hex()}
+    return {}
+
+
+async def _array_facts(session: Session, text: str, evaluation: Evaluation, known: Variable | None) -> dict[str, str]:
+    if not evaluation.type.endswith("]"):
+        return {}
+    try:
+        part = await session.read_slice(text, ELEMENTS)
+    except PkdbError as error:
+        return {"layout": known.text if known is not None else "", "elements": error.title}
+    strides = await session.strides_of(text)
+    facts = {
+        "dtype": part.dtype,
+        "shape": " × ".join(map(str, part.shape)),
+        "layout": part.layout,
+        "strides": f"{', '.join(map(str, strides))} bytes" if strides else "",
+        "elements": f"{formatting.thousands(part.total)}, {formatting.byte_size(part.total * part.values.itemsize)}",
+    }
+    return facts | _statistics(part)
+
+
+def _statistics(part: Slice) -> dict[str, str]:
+    found = part.statistics
+    over = f" (of the first {formatting.thousands(found.count)})" if part.truncated else ""
+    facts = {}
+    if found.minimum is not None:
+        facts["min"] = f"{formatting.full(found.minimum)}{over}"
+        facts["max"] = f"{formatting.full(found.maximum)}{over}"
+    if found.mean is not None:
+        facts["mean"] = f"{formatting.full(found.mean)}{over}"
+    if part.values.dtype.kind in "fc":
+        facts["NaN"] = f"{found.nan}{over}"
+        facts["Inf"] = f"{found.inf}{over}"
+    facts["zeros"] = f"{found.zero}{over}"
+    return facts

@@ -68,6 +68,14 @@ async def reach(app: PkdbApp, phase: Phase, patience: float = 60.0) -> None:
         await app.bridge.session.settled()
 
 
+async def at_rest(pilot: Pilot[int], patience: float = 20.0) -> None:
+    """Until the screen has shown all it was told: messages lead to further ones, and those to a new layout."""
+    async with asyncio.timeout(patience):
+        before = ""
+        while before != (before := pilot.app.export_screenshot()):
+            await pilot.pause(0.1)
+
+
 @pytest.fixture
 def show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Show:
     """The screen over the program, its clock standing still, two kernel threads."""
@@ -87,7 +95,7 @@ def show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Show:
             await app.commands_done.wait()
             await reach(app, phase)
             await app.workers.wait_for_complete([w for w in app.workers if w.group == "lex"])
-            await pilot.pause(0.1)
+            await at_rest(pilot)
             try:
                 yield pilot
             finally:

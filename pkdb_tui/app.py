@@ -51,6 +51,7 @@ class PkdbApp(Guarded, Actions):
     BINDINGS: ClassVar[list[BindingType]] = list(keys.bindings())
     CSS = """
     Screen { background: $background; color: $foreground; }
+    ModalScreen { background: transparent; }
     Input { color: $foreground; }
     """
 

@@ -6,26 +6,11 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from whole import debugging, until_phase
 
-from pkdb_tui.app import PkdbApp
-from pkdb_tui.engine.api import LaunchOptions, Phase
+from pkdb_tui.engine.api import Phase
 
-
-@pytest.fixture(autouse=True)
-def no_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PKDB_CONFIG", str(tmp_path / "none.toml"))
-
-
-def debugging(folder: Path, text: str) -> PkdbApp:
-    script = folder / "p.py"
-    script.write_text(text)
-    return PkdbApp(LaunchOptions(script=str(script)), remember=False)
-
-
-async def until_phase(app: PkdbApp, phase: Phase) -> None:
-    async with asyncio.timeout(20):
-        while app.bridge.phase is not phase:
-            await asyncio.sleep(0.01)
+pytestmark = pytest.mark.usefixtures("no_settings")
 
 
 async def test_steps_typed_ahead_are_all_made(tmp_path: Path) -> None:

@@ -1,0 +1,33 @@
+"""The whole screen over a real session, and its rows as the terminal gets them."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from textual.app import App
+
+from pkdb_tui.app import PkdbApp
+from pkdb_tui.engine.api import LaunchOptions, Phase
+
+
+def debugging(folder: Path, text: str, *, theme: str = "") -> PkdbApp:
+    script = folder / "p.py"
+    script.write_text(text)
+    return PkdbApp(LaunchOptions(script=str(script)), remember=False, theme=theme)
+
+
+async def until_phase(app: PkdbApp, phase: Phase) -> None:
+    async with asyncio.timeout(20):
+        while app.bridge.phase is not phase:
+            await asyncio.sleep(0.01)
+
+
+def rows(app: App[Any]) -> list[str]:
+    """All layers together, as they are drawn."""
+    return ["".join(segment.text for segment in strip) for strip in app.screen._compositor.render_strips()]
+
+
+def seen(app: App[Any]) -> str:
+    return "\n".join(rows(app))

@@ -29,6 +29,8 @@ class Actions(Questions):
     bridge: Bridge
     keys: Sequence[keys.Key]
     settings: Config
+    _came_from = "source"
+    _quitting = False
 
     def report(self, error: PkdbError) -> None:
         raise NotImplementedError
@@ -54,8 +56,14 @@ class Actions(Questions):
         self.workspace.source.action_toggle_breakpoint()
 
     def action_fill(self, text: str) -> None:
-        self.action_focus_pane("console")
+        """Ask for the rest of a command in the console, and go back to where the focus is."""
+        self._came_from = self.workspace.focused_name()
+        self.workspace.show_pane("console")
         self.workspace.console.fill(text)
+
+    def go_back(self) -> None:
+        """To where the focus was when a key asked for a command."""
+        self.workspace.show_pane(self._came_from)
 
     def action_focus_pane(self, name: str) -> None:
         self.workspace.show_pane(name)
@@ -98,8 +106,12 @@ class Actions(Questions):
     @work(group="quit")
     async def action_quit_session(self) -> None:
         """At a stop at once, as pdb; what runs might have run for long, and is only ended when asked twice."""
-        if self.key_line.message != QUIT_RUNNING:
-            await self.bridge.step_over()
+        if not self._quitting and self.key_line.message != QUIT_RUNNING:
+            self._quitting = True
+            try:
+                await self.bridge.step_over()
+            finally:
+                self._quitting = False
             if self.bridge.phase.running:
                 self.key_line.say(QUIT_RUNNING)
                 return

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import platformdirs
-from textual import on, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.worker import WorkerFailed
@@ -26,7 +26,7 @@ from pkdb_tui.events import EventShower
 from pkdb_tui.look import look
 from pkdb_tui.panes.base import Inspect, RunCommand, TitleChanged
 from pkdb_tui.panes.breakpoints import Jump, Prompt
-from pkdb_tui.panes.console import Entered
+from pkdb_tui.panes.console import Entered, GivenUp
 from pkdb_tui.panes.frames_around import TabChosen
 from pkdb_tui.panes.guard import Guarded
 from pkdb_tui.panes.help import TextScreen
@@ -35,6 +35,7 @@ from pkdb_tui.panes.source import FileWanted, LineNoted
 from pkdb_tui.panes.status import KeyLine, StatusLine
 from pkdb_tui.panes.watches import EditWatch
 from pkdb_tui.questions import OPEN
+from pkdb_tui.typeahead import Typeahead, read_keys_as_typed
 from pkdb_tui.workspace import Workspace
 
 LOG = logging.getLogger(__name__)
@@ -76,6 +77,7 @@ class PkdbApp(Guarded, Actions):
         self.status = StatusLine(self.palette)
         self.key_line = KeyLine(self.palette, self.keys_now)
         self.shower = EventShower(self)
+        self.typeahead = Typeahead(self, super().on_event, self._focus_settled)
         self._commands = list(commands)
         self._remember = remember
         self.internal_errors: list[Exception] = []
@@ -129,6 +131,19 @@ class PkdbApp(Guarded, Actions):
         if number == signal.SIGTERM and self._driver is not None:
             self._driver.stop_application_mode()
         os._exit(128 + number)
+
+    # --- keys ---
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            await self.typeahead.add(event)
+        else:
+            await super().on_event(event)
+
+    def _focus_settled(self) -> bool:
+        if self.screen.is_modal:
+            return self.focused is not None
+        return not self.workspace.moving_focus
 
     # --- commands ---
 
@@ -232,6 +247,8 @@ class PkdbApp(Guarded, Actions):
     @on(Entered)
     def _entered(self, message: Entered) -> None:
         text = message.text.removeprefix(":")  # the key that leads here, typed once more
+        if message.once:
+            self.go_back()
         if not text.strip():
             return
         self.workspace.console.echo(text)
@@ -239,6 +256,13 @@ class PkdbApp(Guarded, Actions):
             self.open_file(found["file"], focus=False)
         else:
             self.run_command(text, quiet=False)
+
+    @on(GivenUp)
+    def _given_up(self, message: GivenUp) -> None:
+        if message.once:
+            self.go_back()
+        else:
+            self.action_leave()
 
     @on(Typed)
     def _typed(self, message: Typed) -> None:
@@ -287,6 +311,7 @@ class PkdbApp(Guarded, Actions):
 
 def run(options: LaunchOptions, *, commands: Sequence[str] = (), theme: str = "") -> int:
     """Debug on the screen; returns the exit status. Raises UsageError for a theme that isn't there."""
+    read_keys_as_typed()
     # A run with commands given is a tour of its own: it neither finds nor leaves breakpoints.
     status = PkdbApp(options, commands=commands, theme=theme, remember=not commands).run()
     return status if status is not None else 0

@@ -83,6 +83,7 @@ class EventShower:
         app = self._app
         app.status.show_phase(phase)
         app.key_line.refresh()
+        app.workspace.output.show_reads(phase is not Phase.EXITED)
         if phase.running:
             self._resumed += 1
             app.set_timer(RUNS_ON, partial(self._runs_on, self._resumed))

@@ -31,8 +31,8 @@ KEYS: tuple[Key, ...] = (
     Key("finish", "f,shift+f11", "command('finish')", "finish", "run to the end of this function"),
     Key("until", "u", "command('until')", "until", "run to a line further down"),
     Key("break", "b,f9", "toggle_breakpoint", "break", "set or delete a breakpoint at the cursor line of the source"),
-    Key("print", "e", "fill('print ')", "eval", "evaluate an expression"),
-    Key("watch", "w", "fill('display ')", "watch", "show an expression at every stop"),
+    Key("print", "e", "fill('print ')", "eval", "evaluate an expression (the command `print`)"),
+    Key("watch", "w", "fill('display ')", "watch", "show an expression at every stop (the command `display`)"),
     Key("threads", "t", "focus_pane('threads')", "threads", "go to the threads"),
     Key("help", "question_mark,f1", "help", "help", "explain the focused pane and the keys"),
     Key("quit", "q,ctrl+q", "quit_session", "quit", "end the program and leave"),
@@ -146,10 +146,12 @@ def shown(keys: str) -> str:
 
 def table(keys: Sequence[Key], pane: str = "") -> str:
     """Keys, a line each, for help: those of everywhere, or of one pane."""
+    own = {part for key in keys if pane and key.pane == pane for part in key.keys.split(",")}
     rows = [
         f"{', '.join(shown(k) for k in key.keys.split(',')):<16} {key.about}"
         for key in keys
-        if key.pane in ((pane, "any") if pane else ("",))
+        # What a pane has a key for of its own, that key does not do as it does in all others.
+        if key.pane in ((pane, "any") if pane else ("",)) and not (key.pane == "any" and own & set(key.keys.split(",")))
     ]
     if not pane:
         rows.append(f"{'1-9':<16} go to a pane: {', '.join(PANES)}")

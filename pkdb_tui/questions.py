@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from textual import work
 from textual.app import App
 
 from pkdb_tui.panes import completion
@@ -32,51 +32,58 @@ class Questions(App[int]):
     async def carry_out(self, text: str, *, quiet: bool = False) -> bool:
         raise NotImplementedError
 
-    @work(group="ask")
-    async def action_search(self) -> None:
-        self._search = await self.push_screen_wait(AskScreen("search in the source:", self._search)) or self._search
-        self.action_search_again()
+    def ask(self, line: AskScreen, then: Callable[[str], None]) -> None:
+        """`then` gets what was entered; nothing when it was given up."""
+        self.push_screen(line, lambda text: then(text) if text else None)
+
+    def action_search(self) -> None:
+        self.ask(AskScreen("search in the source:", placeholder=self._search, step=self._search_step), self._searched)
+
+    def _search_step(self, text: str, step: int) -> None:
+        self._searched(text or self._search, step)
+
+    def _searched(self, text: str, step: int = 1) -> None:
+        self._search = text
+        self.action_search_again(step)
 
     def action_search_again(self, step: int = 1) -> None:
         if self._search and not self.workspace.source.search(self._search, step):
             self.key_line.say(f"`{self._search}` is not in this file.")
 
-    @work(group="ask")
-    async def action_go_to(self) -> None:
+    def action_go_to(self) -> None:
         if self.workspace.threads.has_focus:
-            text = await self.push_screen_wait(AskScreen("go to thread:"))
-            if text:
-                self.run_command(f"thread {text}")
-            return
-        text = await self.push_screen_wait(AskScreen("go to line:"))
+            self.ask(AskScreen("go to thread:"), lambda text: self.run_command(f"thread {text}"))
+        else:
+            self.ask(AskScreen("go to line:"), self._go_to_line)
+
+    def _go_to_line(self, text: str) -> None:
         lines = self.workspace.source.row_count()
         if text.isdigit() and 1 <= int(text) <= lines:
             self.workspace.source.move_cursor(int(text) - 1)
-        elif text:
+        else:
             self.key_line.say(f"There is no line {text} here; the file has {lines}.")
 
-    @work(group="ask")
-    async def action_open_file(self) -> None:
-        self.open_file(await self.push_screen_wait(AskScreen("open file:", complete=completion.files)))
+    def action_open_file(self) -> None:
+        self.ask(AskScreen("open file:", complete=completion.files), self.open_file)
 
     def open_file(self, name: str, *, focus: bool = True) -> None:
         """Show a file the person names, whether or not the program has imported it."""
-        if not name:
-            return
         if self.workspace.source.open_named(name):
             if focus:
                 self.workspace.show_pane("source")
         else:
             self.key_line.say(self.workspace.source.message, fault=True)
 
-    @work(group="ask")
-    async def edit_watch(self, watch: Watch) -> None:
-        text = await self.push_screen_wait(AskScreen("watch:", watch.expression))
-        if text and text != watch.expression and await self.carry_out(f"display {text}", quiet=True):
+    def edit_watch(self, watch: Watch) -> None:
+        self.ask(AskScreen("watch:", watch.expression), lambda text: self._rewatch(watch, text))
+
+    def _rewatch(self, watch: Watch, text: str) -> None:
+        if text != watch.expression:
+            self.run_worker(self._exchange(watch, text), group="commands")
+
+    async def _exchange(self, watch: Watch, text: str) -> None:
+        if await self.carry_out(f"display {text}", quiet=True):
             await self.carry_out(f"undisplay {watch.id}", quiet=True)
 
-    @work(group="ask")
-    async def action_heat(self) -> None:
-        text = await self.push_screen_wait(AskScreen("colour threads by the value of:"))
-        if text:
-            self.run_command(f"parallel_print {text}")
+    def action_heat(self) -> None:
+        self.ask(AskScreen("colour threads by the value of:"), lambda text: self.run_command(f"parallel_print {text}"))

@@ -62,6 +62,7 @@ class Workspace(Guarded, Widget):
         self._divider = Divider(palette, self._junctions)
         self._before_tiny = ""  # the pane that had the focus while there was room for more than the console
         self._preset = "balanced"
+        self.moving_focus = 0  # panes that are about to get the focus
 
     def compose(self) -> ComposeResult:
         yield Static(TINY, id="title-tiny", markup=False)
@@ -165,17 +166,19 @@ class Workspace(Guarded, Widget):
             self._change(beside=False)
         if name == "threads" and name not in tabs(self.size):
             self._change(threads=True)
-        pane = self.panes[name]
-        self.call_after_refresh(self._focus, pane)
+        self.moving_focus += 1
+        self.call_after_refresh(self._focus, self.panes[name])
+
+    def _focus(self, pane: Widget) -> None:
+        self.moving_focus -= 1
+        self.screen.set_focus(self._inside(pane))
 
     @staticmethod
-    def _focus(pane: Widget) -> None:
+    def _inside(pane: Widget) -> Widget:
+        """What has the focus when a pane has it."""
         if isinstance(pane, ConsolePane):
-            pane.input.focus()
-        elif isinstance(pane, OutputPane):
-            pane.focus_inside()
-        else:
-            pane.focus()
+            return pane.input
+        return pane.inside if isinstance(pane, OutputPane) else pane
 
     def focused_name(self) -> str:
         return next((name for name, pane in self.panes.items() if self._has_focus(pane)), "source")

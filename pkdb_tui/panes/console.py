@@ -25,14 +25,24 @@ HISTORY = 1000
 PROMPT = "pkdb> "
 MORE = "....> "
 FIND = "find> "
+ASKED = {"print": "eval> ", "display": "watch> "}  # the prompt for a command's arguments
 
 
 class Entered(Message):
-    """A whole command was entered."""
+    """A whole command was entered; `once` when a key asked for this one and the focus belongs elsewhere."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, once: bool = False) -> None:
         super().__init__()
         self.text = text
+        self.once = once
+
+
+class GivenUp(Message):
+    """Esc on the input line; `once` as for `Entered`."""
+
+    def __init__(self, *, once: bool) -> None:
+        super().__init__()
+        self.once = once
 
 
 class ConsoleLines(Pane):
@@ -183,9 +193,9 @@ class ConsoleInput(Guarded, Input):
     def action_search_back(self) -> None:
         self._owner().search_back()
 
-    async def action_escape(self) -> None:
+    def action_escape(self) -> None:
         if not self._owner().end_search(taken=False):
-            await self.app.run_action("leave")
+            self._owner().give_up()
 
     def on_paste(self, event: Paste) -> None:
         """All lines but the last are entered, as if each had been typed."""
@@ -234,6 +244,8 @@ class ConsolePane(Guarded, Vertical):
         self._completions = completions
         self._incomplete = incomplete
         self._pending: list[str] = []
+        self._once = False  # a key asked for one command
+        self._asked = ""  # the command whose arguments are asked for, such as `print`
         self._prompt = Static(PROMPT, id="console-prompt")
         self._found = Static("", id="console-found", markup=False)
         self._searched = ""  # what was typed before the search; a search goes on while `_found` is shown
@@ -313,7 +325,7 @@ class ConsolePane(Guarded, Vertical):
         if not self._found.display:
             return False
         self._found.display = False
-        self._prompt.update(MORE if self._pending else PROMPT)
+        self._show_prompt()
         self.input.replace_text(self._match if taken and self._match else self._searched)
         self.history.rewind()
         return True
@@ -323,23 +335,46 @@ class ConsolePane(Guarded, Vertical):
         text = "\n".join(self._pending)
         finished = not line.strip() if len(self._pending) > 1 else not self._incomplete(text)
         if not finished:
-            self._prompt.update(MORE)
+            self._show_prompt()
             return
-        self._prompt.update(PROMPT)
-        self._pending = []
-        text = text.rstrip("\n")
+        text = self._whole(text.rstrip("\n"))
+        once = self._once
+        self.abandon()
         self.history.add(text)
-        self.post_message(Entered(text))
+        self.post_message(Entered(text, once=once))
+
+    def _whole(self, text: str) -> str:
+        """With the command that a key asked the arguments of; a person may have typed it, too."""
+        if not self._asked or not text.strip():
+            return text
+        known = (f"{self._asked} ", f"{ASKED[self._asked][:-2]} ")
+        return f"{self._asked} {next((text[len(word) :] for word in known if text.startswith(word)), text)}"
+
+    def _show_prompt(self) -> None:
+        self._prompt.update(MORE if self._pending else ASKED.get(self._asked, PROMPT))
 
     def abandon(self) -> None:
         """Drop what has been typed."""
         self._pending = []
+        self._once, self._asked = False, ""
         self.input.value = ""
-        self._prompt.update(PROMPT)
+        self._show_prompt()
+
+    def give_up(self) -> None:
+        once = self._once
+        self.abandon()
+        self.post_message(GivenUp(once=once))
 
     def fill(self, text: str) -> None:
-        self.input.replace_text(text)
-        self.input.focus()
+        """A command to complete: once it is entered, the focus goes back."""
+        command = text.strip()
+        self.abandon()
+        self._once = True
+        if command in ASKED:
+            self._asked = command
+        else:
+            self.input.replace_text(text)
+        self._show_prompt()
 
     async def complete(self) -> None:
         """Complete the last word: at once when only one thing is meant, else as far as all agree, and list them."""

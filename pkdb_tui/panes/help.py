@@ -51,6 +51,8 @@ class AskScreen(Guarded, ModalScreen[str]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "give_up", "give up"),
         Binding("tab", "complete", "complete", priority=True),
+        Binding("down,ctrl+n", "step(1)", "next"),
+        Binding("up,ctrl+p", "step(-1)", "previous"),
     ]
     DEFAULT_CSS = """
     AskScreen { align: left bottom; background: transparent; }
@@ -62,13 +64,24 @@ class AskScreen(Guarded, ModalScreen[str]):
     AskScreen #choices { width: 100%; color: $foreground; display: none; }
     """
 
-    def __init__(self, question: str, value: str = "", *, complete: Callable[[str], list[str]] | None = None) -> None:
-        """`complete` gives what a text can be completed to by Tab."""
+    def __init__(
+        self,
+        question: str,
+        value: str = "",
+        *,
+        placeholder: str = "",
+        complete: Callable[[str], list[str]] | None = None,
+        step: Callable[[str, int], None] | None = None,
+    ) -> None:
+        """`complete` gives what a text can be completed to by Tab; `step` is called on the arrows with the text and
+        1 or -1. The placeholder is what nothing typed stands for."""
         super().__init__()
         self._complete = complete
+        self._step = step
+        self._placeholder = placeholder
         self._choices = Static("", id="choices", markup=False)
         self._question = Static(question, markup=False)
-        self.input = Input(value, select_on_focus=False)
+        self.input = Input(value, placeholder, select_on_focus=False)
 
     def compose(self) -> ComposeResult:
         yield self._choices
@@ -77,7 +90,8 @@ class AskScreen(Guarded, ModalScreen[str]):
             yield self.input
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        self.dismiss(event.value)
+        event.stop()
+        self.dismiss(event.value or self._placeholder)
 
     def action_complete(self) -> None:
         """As far as all agree; what there is to choose from is shown above."""
@@ -89,6 +103,10 @@ class AskScreen(Guarded, ModalScreen[str]):
         names = [os.path.basename(name.rstrip("/")) + "/" * name.endswith("/") for name in found[:CHOICES]]
         self._choices.update("  ".join(names) + ("  …" if len(found) > CHOICES else ""))
         self._choices.display = len(found) > 1
+
+    def action_step(self, step: int) -> None:
+        if self._step is not None:
+            self._step(self.input.value, step)
 
     def action_give_up(self) -> None:
         self.dismiss("")

@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Input
 
 from pkdb_tui.engine import formatting
@@ -84,8 +85,13 @@ class InputLine(Guarded, Input):
     InputLine:focus { border: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "escape", "leave", show=False),
         Binding("ctrl+d", "end_of_file", "end of file", show=False, priority=True),
     ]
+
+    async def action_escape(self) -> None:
+        self.value = ""
+        await self.app.run_action("leave")
 
     def action_end_of_file(self) -> None:
         self.post_message(Typed(b"\x04"))
@@ -102,6 +108,7 @@ class OutputPane(Guarded, Vertical):
         super().__init__(id="output")
         self.lines = OutputLines(palette)
         self.palette = palette
+        self.reads = True
         self._seen = 0  # lines there were when the pane was last on screen
 
     def compose(self) -> ComposeResult:
@@ -126,5 +133,21 @@ class OutputPane(Guarded, Vertical):
         self.post_message(Typed(event.value.encode() + b"\n"))
         event.input.value = ""
 
-    def focus_inside(self) -> None:
-        self.query_one(InputLine).focus()
+    @property
+    def inside(self) -> Widget:
+        """What has the focus: the line to the program, and the lines once it has ended and reads nothing more."""
+        return self.input if self.reads else self.lines
+
+    @property
+    def input(self) -> InputLine:
+        return self.query_one(InputLine)
+
+    def show_reads(self, reads: bool) -> None:
+        """Whether the program is there to read what is typed."""
+        if reads == self.reads:
+            return
+        focused = self.has_focus_within
+        self.reads = reads
+        self.input.display = reads
+        if focused:
+            self.screen.set_focus(self.inside)

@@ -149,10 +149,7 @@ class Terminal:
         self._tmux("send-keys", "-l", "--", text)
 
     def move(self, key: str) -> None:
-        """Presses a key that moves the focus, and waits until the titles show that it has moved.
-
-        What is typed sooner could land in the pane before; after Escape it would be taken for an Alt key.
-        """
+        """Presses a key that moves the focus, and waits until the titles show that it has moved."""
         before = self._titles()
         self.press(key)
         assert until(lambda: self._titles() != before, LIMIT), f"{key} did not move the focus:\n{self.text}"

@@ -51,7 +51,7 @@ class GeneratedPane(Pane):
         if text is not None:
             lines, self._places = without_directives(text)
             self._source = SourceText(path, "\n".join(lines))
-            self._source.rows = self._source.lex(self.palette)
+            self._source.prepare(self.palette)
         self.rows_changed()
 
     def row_count(self) -> int:

@@ -13,7 +13,7 @@ from textual.message import Message
 from pkdb_tui import keys
 from pkdb_tui.engine.api import Breakpoint, BreakpointState, FrameKind, SourceInfo, StopSnapshot
 from pkdb_tui.panes.base import Pane, Row, RunCommand
-from pkdb_tui.panes.highlighting import LONGEST, SourceText
+from pkdb_tui.panes.highlighting import SourceText
 from pkdb_tui.panes.palette import Palette
 
 MARKS = {
@@ -82,7 +82,7 @@ class SourcePane(Pane):
             self.cursor_row = 0
             self.rows_changed()
             self.post_message(FileWanted(path))
-            if source.rows is None and len(source.lines) <= LONGEST:
+            if not source.coloured:
                 self.run_worker(lambda: self._lex(source), thread=True, group="lex")
         self.cursor_row = max(0, min(line - 1, self.row_count() - 1))
         self.show_row(self.cursor_row)
@@ -100,12 +100,8 @@ class SourcePane(Pane):
         return self.open(path)
 
     def _lex(self, source: SourceText) -> None:
-        rows = source.lex(self.palette)
-        self.app.call_from_thread(self._lexed, source, rows)
-
-    def _lexed(self, source: SourceText, rows: list[Row]) -> None:
-        source.rows = rows
-        self.refresh()
+        source.prepare(self.palette)
+        self.app.call_from_thread(self.refresh)
 
     def forget_files(self) -> None:
         """Files may have changed on disk."""

@@ -238,7 +238,11 @@ class Pane(Guarded, ScrollView, can_focus=True):
 
     def on_resize(self) -> None:
         if self.cursor_shown:
-            self.show_row(self.cursor_row)
+            self.show_row(self.row_in_view())
+
+    def row_in_view(self) -> int:
+        """The row that stays on screen at another size."""
+        return self.cursor_row
 
     def on_focus(self) -> None:
         self.refresh()

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from typing import ClassVar
 
+from rich.cells import cell_len
+from rich.style import Style
 from textual.binding import BindingType
 from textual.message import Message
 
 from pkdb_tui import keys
 from pkdb_tui.engine.api import Breakpoint, BreakpointState
 from pkdb_tui.panes.base import Pane, Row, RunCommand
+from pkdb_tui.panes.fitting import fitted, longest, wrapped
 from pkdb_tui.panes.palette import Palette
 from pkdb_tui.panes.source import MARKS
 
@@ -40,6 +43,7 @@ class BreakpointsPane(Pane):
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette)
         self._breakpoints: tuple[Breakpoint, ...] = ()
+        self._rows: list[tuple[int, Row]] = []
 
     @property
     def badge(self) -> str:
@@ -47,44 +51,55 @@ class BreakpointsPane(Pane):
 
     def show(self, breakpoints: tuple[Breakpoint, ...]) -> None:
         self._breakpoints = breakpoints
+        self._rows = self._built(self.scrollable_content_region.width)
         self.rows_changed()
 
+    def on_resize(self) -> None:
+        self.show(self._breakpoints)
+
     def row_count(self) -> int:
-        return len(self._breakpoints) or 1
+        return len(self._rows) or 1
 
     def row(self, index: int, width: int) -> Row:
-        palette = self.palette
-        if not self._breakpoints:
-            return [(" no breakpoints; b sets one at the cursor line of the source", palette.dim)]
-        b = self._breakpoints[index]
-        style = {BreakpointState.UNBOUND: palette.fault, BreakpointState.DISABLED: palette.dim}.get(
-            b.state, palette.changed
+        if not self._rows:
+            return [(" no breakpoints; b sets one at the cursor line of the source", self.palette.dim)]
+        return self._rows[index][1]
+
+    def _built(self, width: int) -> list[tuple[int, Row]]:
+        """(index of the breakpoint, row): what doesn't fit beside a breakpoint stands whole in rows below it."""
+        states = longest([b.state.value for b in self._breakpoints], 12)
+        places = longest([_place(b) for b in self._breakpoints], 28)
+        kernels = longest([b.kernel for b in self._breakpoints], max(12, width // 4))
+        hits = longest([_hits(b) for b in self._breakpoints], 12)
+        rows: list[tuple[int, Row]] = []
+        for index, b in enumerate(self._breakpoints):
+            row: Row = [
+                (f" {b.id:>3} ", self.palette.text),
+                (f"{MARKS[b.state]} ", self._style(b)),
+                (f"{fitted(b.state.value, states)}  ", self.palette.dim),
+                (f"{fitted(_place(b), places)}  ", self.palette.text),
+            ]
+            if kernels:
+                row.append((f"{fitted(b.kernel, kernels)}  ", self.palette.kernel))
+            if hits:
+                row.append((f"{fitted(_hits(b), hits)}  ", self.palette.text))
+            details = _details(b)
+            room = width - sum(cell_len(text) for text, _ in row)
+            if sum(cell_len(text) for text in details) + 2 * len(details) <= room:
+                rows.append((index, [*row, ("  ".join(details), self.palette.text)]))
+                continue
+            rows.append((index, row))
+            below = [part for detail in details for part in wrapped(detail, max(width - 9, 20))]
+            rows += [(index, [(" " * 8 + part, self.palette.text)]) for part in below]
+        return rows
+
+    def _style(self, b: Breakpoint) -> Style:
+        return {BreakpointState.UNBOUND: self.palette.fault, BreakpointState.DISABLED: self.palette.dim}.get(
+            b.state, self.palette.changed
         )
-        place = (
-            f"watch {b.spec.watch}"
-            if b.spec.watch
-            else f"{os.path.basename(b.file)}:{b.line}"
-            if b.line
-            else b.spec.function
-        )
-        row: Row = [
-            (f" {b.id:>3} ", palette.text),
-            (f"{MARKS[b.state]} ", style),
-            (f"{b.state.value:<12} ", palette.dim),
-            (f"{place:<24} ", palette.text),
-            (f"{b.kernel:<12} " if b.kernel else " " * 13, palette.kernel),
-            (f"{'hit ' + str(b.hits) if b.hits else '':<9} ", palette.text),
-        ]
-        details = [("if", b.spec.condition), ("thread", b.spec.threads), ("log", b.spec.log), ("", b.reason)]
-        row += [
-            (f"{word} {text}  " if word else text, palette.dim if not word else palette.text)
-            for word, text in details
-            if text
-        ]
-        return row
 
     def _current(self) -> Breakpoint | None:
-        return self._breakpoints[self.cursor_row] if self.cursor_row < len(self._breakpoints) else None
+        return self._breakpoints[self._rows[self.cursor_row][0]] if self.cursor_row < len(self._rows) else None
 
     def chosen(self, index: int) -> None:
         b = self._current()
@@ -105,3 +120,18 @@ class BreakpointsPane(Pane):
         b = self._current()
         if b is not None:
             self.post_message(Prompt(f"condition {b.id} {b.spec.condition}"))
+
+
+def _place(b: Breakpoint) -> str:
+    if b.spec.watch:
+        return f"watch {b.spec.watch}"
+    return f"{os.path.basename(b.file)}:{b.line}" if b.line else b.spec.function
+
+
+def _hits(b: Breakpoint) -> str:
+    return f"hit {b.hits}" if b.hits else ""
+
+
+def _details(b: Breakpoint) -> list[str]:
+    found = [("if", b.spec.condition), ("thread", b.spec.threads), ("log", b.spec.log), ("", b.reason)]
+    return [f"{word} {text}".strip() for word, text in found if text]

@@ -44,7 +44,12 @@ class Palette:
             dim=plain("dim"),
             rule=plain("rule"),
             here=plain("here", bold=True),
-            here_line=Style(bgcolor=_color(colors["here_background"]), reverse=colorless or None),
+            # Of sixteen colours, few can be read on another one: there one colour takes the place of all.
+            here_line=Style(
+                color=_color(colors["here_foreground"]) if "here_foreground" in colors else None,
+                bgcolor=_color(colors["here_background"]),
+                reverse=colorless or None,
+            ),
             changed=plain("changed") + Style(underline=colorless or None),
             fault=plain("fault", bold=True),
             kernel=plain("kernel"),

@@ -35,8 +35,11 @@ class StackPane(Pane):
         if snapshot is not None:
             self.cursor_row = self._first() + snapshot.frame
         self.rows_changed()
-        if snapshot is not None:
-            self.show_row(0 if snapshot.frame == 0 else self.cursor_row)
+        self.show_row(self.row_in_view())
+
+    def row_in_view(self) -> int:
+        """The selected frame; with an exception above it, that is what is to be read first."""
+        return 0 if self._selected == 0 else self.cursor_row
 
     def show_end(self, cause: ExitCause) -> None:
         self._frames = ()
@@ -52,7 +55,6 @@ class StackPane(Pane):
             at = self.cursor_row - self._first()
             self.rows_changed()  # it is wrapped to the width
             self.cursor_row = self._first() + at
-        super().on_resize()
 
     # --- rows ---
 

@@ -130,7 +130,6 @@ class ThreadsPane(Pane):
         return self._ranges[index]
 
     def on_resize(self) -> None:
-        super().on_resize()
         self.rows_changed()  # how many fit in a row is another number
         if self._count:
             self.show_row(self._row_of(self.selected))

@@ -15,6 +15,7 @@ from pkdb_tui.panes.fitting import fitted, longest, wrapped
 from pkdb_tui.panes.palette import Palette
 
 FLOAT = 9  # columns of most floats of six digits: -0.123457
+USUAL = 13  # columns of numbers that others are aligned with
 OPTIMISED = (
     "The optimised build of {kernel} keeps no variables; {what}. "
     "Set a breakpoint in it, and its next launch runs a debug build, which keeps all."
@@ -89,7 +90,6 @@ class VariablesPane(Pane):
         self.rows_changed()
 
     def on_resize(self) -> None:
-        super().on_resize()
         if self._notes:
             self.rows_changed()
 
@@ -117,7 +117,9 @@ class VariablesPane(Pane):
         types = longest([v.type for v in self._variables], 20)
         plain = longest([kind for kind, _, _ in numbers], 20)
         # Room for usual floats whatever these are now, so that nothing moves at the next stop.
-        value = max(FLOAT, longest([text for _, now, before in numbers for text in (now, before)], 18))
+        # A huge integer alone goes beyond that.
+        texts = [text for _, now, before in numbers for text in (now, before)]
+        value = max(FLOAT, longest([text for text in texts if len(text) <= USUAL], USUAL))
         least = names + 5 + plain + value
         return names, types, max(least, min(names + 5 + types + value, width - value - 5))
 

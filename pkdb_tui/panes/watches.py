@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
+from rich.cells import cell_len
 from rich.style import Style
 from textual.binding import BindingType
 from textual.message import Message
@@ -19,6 +21,7 @@ from pkdb_tui.panes.variables import texts_of
 ROWS = 8  # rows of a two-dimensional slice
 FLOW = 4  # rows a slice of one dimension takes at most
 MOST = 256  # its elements that are looked at for that
+BESIDE = 12  # columns of an expression that its elements stand beside
 COLUMN = 8  # columns of most floats of six digits: 0.123457
 
 
@@ -56,7 +59,8 @@ class WatchesPane(Pane):
 
     def _build(self) -> None:
         self._width = self.scrollable_content_region.width
-        names = longest([w.expression for w in self._watches], max(18, self._width // 3))
+        beside = [w.expression for w in self._watches if not _below(w)]
+        names = longest(beside, max(18, self._width // 3))
         self._rows = []
         for watch in self._watches:
             self._rows += [(watch.id, row) for row in self._watch_rows(watch, names)]
@@ -68,10 +72,13 @@ class WatchesPane(Pane):
         palette = self.palette
         head = (f" {fitted(watch.expression, names)}  ", palette.name)
         if watch.error:
-            return [[head, *self._without_value(watch)]]
+            return [[head, *self._without_value(watch, names)]]
         if watch.evaluation is None:
             return [[head, ("not evaluated yet", palette.dim)]]
         part = watch.evaluation.slice
+        if part is not None and _below(watch):
+            rows = self._slice_rows((" " * 5, palette.name), part, 2)
+            return [[(f" {watch.expression}", palette.name)], *rows]
         if part is not None:
             return self._slice_rows(head, part, names)
         text, before = _texts(watch)
@@ -80,14 +87,12 @@ class WatchesPane(Pane):
             row.append((f"  « {before}", palette.changed))
         return [row]
 
-    def _without_value(self, watch: Watch) -> Row:
+    def _without_value(self, watch: Watch, names: int) -> Row:
         """Why there is none here, and the last one there was: dim, because nothing is wrong."""
         row: Row = [(watch.error, self.palette.dim)]
-        last = watch.evaluation
-        if last is not None:
-            text = last.text if last.slice is None else _brief(last.slice)
-            row.append((f" · {text} at {watch.seen}", self.palette.dim))
-        return row
+        room = self._width - names - 3 - cell_len(watch.error)
+        fitting = (text for text in _last_texts(watch) if cell_len(text) <= room)
+        return [*row, (next(fitting, ""), self.palette.dim)]
 
     def _slice_rows(self, head: tuple[str, Style], part: Slice, names: int) -> list[Row]:
         palette = self.palette
@@ -144,6 +149,12 @@ class WatchesPane(Pane):
             self.post_message(EditWatch(watch))
 
 
+def _below(watch: Watch) -> bool:
+    """Whether the elements stand below a long expression, not beside it."""
+    has_slice = watch.evaluation is not None and watch.evaluation.slice is not None and not watch.error
+    return has_slice and cell_len(watch.expression) > BESIDE
+
+
 def _texts(watch: Watch) -> tuple[str, str]:
     """(value, value before) of a watch, as the variables pane has them."""
     assert watch.evaluation is not None
@@ -158,7 +169,18 @@ def _texts(watch: Watch) -> tuple[str, str]:
     return texts_of(value)
 
 
-def _brief(part: Slice, most: int = 4) -> str:
+def _last_texts(watch: Watch) -> Iterator[str]:
+    """The last value and where it was seen, in ever fewer words."""
+    last = watch.evaluation
+    if last is None:
+        return
+    for most in (4, 2, 1):
+        text = _texts(watch)[0] if last.slice is None else _brief(last.slice, most)
+        yield f" · {text} at {watch.seen}"
+    yield f" · {text}"
+
+
+def _brief(part: Slice, most: int) -> str:
     values = part.values.ravel()
     texts = [formatting.number(value) for value in values[:most]]
     return " ".join(texts) + (" …" if values.size > most else "")

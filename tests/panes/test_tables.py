@@ -33,6 +33,28 @@ async def test_breakpoints_say_state_place_hits_and_why_not() -> None:
         assert (jump.file, jump.line) == (FILE, 14)  # type: ignore[attr-defined]
 
 
+async def test_a_reason_that_does_not_fit_stands_below_and_keys_mean_its_breakpoint() -> None:
+    pane = BreakpointsPane(PALETTE)
+    reason = "line 14 is not a kernel line; the next one is 17"
+    async with shown(pane, 50, 8) as pilot:
+        pane.show(
+            (
+                breakpoint_at(1, 14, BreakpointState.UNBOUND, reason=reason, condition="j == 10 and row_sum > 3.5"),
+                breakpoint_at(2, 15, BreakpointState.BOUND, hits=12),
+            )
+        )
+        assert lines(pane)[:5] == [
+            "   1 × cannot bind  yax.py:14  yax",
+            "        if j == 10 and row_sum > 3.5",
+            "        line 14 is not a kernel line; the next",
+            "          one is 17",
+            "   2 ● bound        yax.py:15  yax  hit 12",
+        ]
+        await pilot.press("down", "d", "end", "d")
+        await pilot.pause()
+        assert [m.text for m in sent(pilot, RunCommand)] == ["delete 1", "delete 2"]  # type: ignore[attr-defined]
+
+
 async def test_launches_count_and_warn() -> None:
     pane = LaunchesPane(PALETTE)
     launch = LaunchRecord(

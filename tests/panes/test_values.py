@@ -58,6 +58,18 @@ async def test_a_long_exception_is_read_whole_at_every_width() -> None:
             assert said.replace(" ", "") == f"ValueError: {message}".replace(" ", "")
 
 
+async def test_a_short_pane_shows_the_beginning_of_the_exception_at_every_size() -> None:
+    pane = StackPane(PALETTE)
+    error = ExceptionInfo(
+        type="ValueError", message="the matrix is singular " * 6, traceback="Traceback:\n  ValueError"
+    )
+    async with shown(pane, 50, 4) as pilot:
+        pane.show(kernel_stop(exception=error))
+        await pilot.resize_terminal(46, 5)
+        await pilot.pause()
+        assert lines(pane)[0].startswith(" ValueError: the matrix is singular")
+
+
 async def test_a_long_function_name_leaves_the_line_number_whole() -> None:
     pane = StackPane(PALETTE)
     frames = tuple(

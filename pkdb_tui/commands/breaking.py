@@ -29,8 +29,8 @@ def describe(breakpoint: Breakpoint) -> str:
     for word, value in (("if", spec.condition), ("thread", spec.threads), ("log", spec.log)):
         if value:
             text += f" {word} {value}"
-    if spec.ignore:
-        text += f" ignore {spec.ignore}"
+    if breakpoint.ignoring:
+        text += f" ignore next {breakpoint.ignoring} {'hit' if breakpoint.ignoring == 1 else 'hits'}"
     if spec.temporary:
         text += ", temporary"
     text += f": {breakpoint.state.value}"
@@ -176,7 +176,13 @@ async def condition(session: Session, text: str) -> Reply:
     return await _change(session, number, condition=expression.strip())
 
 
-@registry.command("ignore", "let a breakpoint pass a number of times", usage="ignore NUMBER COUNT", group=GROUP)
+@registry.command(
+    "ignore",
+    "let a breakpoint pass a number of times",
+    usage="ignore NUMBER COUNT",
+    details="The next COUNT hits, those of all threads together and where its condition holds, are passed and counted.",
+    group=GROUP,
+)
 async def ignore(session: Session, text: str) -> Reply:
     number, _, count = text.partition(" ")
     counts = numbers(count, "count")
@@ -190,7 +196,7 @@ async def _change(session: Session, number: str, **fields: object) -> Reply:
     if len(chosen) != 1:
         raise UsageError("Which breakpoint?", "Give its number; `info breakpoints` lists them.")
     spec = msgspec.structs.replace(session.book[chosen[0]].spec, **fields)
-    changed = await session.change_breakpoint(chosen[0], spec)
+    changed = await session.change_breakpoint(chosen[0], spec, ignore_anew="ignore" in fields)
     return Reply(text=describe(changed), value=changed)
 
 

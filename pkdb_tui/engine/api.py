@@ -206,7 +206,8 @@ class Breakpoint(Plain, frozen=True, kw_only=True):
     file: str  # where it is bound, or would be
     line: int
     kernel: str = ""  # name of the kernel whose line this is; empty for Python lines
-    hits: int = 0
+    hits: int = 0  # by all threads, those that its ignore count let pass included
+    ignoring: int = 0  # hits that will still be passed
     reason: str = ""  # why it can't bind, or what was moved: "line 11 has no code: moved to 12"
 
 

@@ -88,6 +88,9 @@ class Entry:
     native: NativePlacement | None = None
     native_hits: int = 0
     unavailable: str = ""  # why no native debugger can serve it
+    slow: str = ""  # why its condition is evaluated at each hit, from outside the program
+    serial: int = 0  # grows when the ignore count is asked for anew
+    ignored_from: int = 0  # hits there were when it was
     note: str = ""  # such as that its source line changed since it was saved
 
     @property
@@ -122,10 +125,15 @@ class Entry:
                 return BreakpointState.PENDING, moved or ("" if self.spec.watch else "the kernel has not run yet")
             if not self.native.locations:
                 return BreakpointState.UNBOUND, self.native.reason
-            return BreakpointState.BOUND, moved or self.native.reason
+            return BreakpointState.BOUND, moved or self.native.reason or self.slow
         if self.python is None:
             return BreakpointState.PENDING, ""
         return BreakpointState(self.python.state), moved
+
+    @property
+    def ignoring(self) -> int:
+        """Hits that will still be passed."""
+        return max(0, self.spec.ignore - (self.hits - self.ignored_from))
 
     def public(self) -> Breakpoint:
         state, reason = self.state()
@@ -138,6 +146,7 @@ class Entry:
             line=self.line,
             kernel=self.kernel,
             hits=self.hits,
+            ignoring=self.ignoring,
             reason=self.note or reason,
         )
 
@@ -162,9 +171,13 @@ class BreakpointBook:
         self._next += 1
         return entry
 
-    def change(self, number: int, spec: BreakpointSpec) -> Entry:
+    def change(self, number: int, spec: BreakpointSpec, *, ignore_anew: bool = False) -> Entry:
+        """A new request in the place of one; its ignore count goes on where it was unless it is asked for anew."""
         entry = self[number]
         check(spec)
+        if ignore_anew:
+            entry.serial += 1
+            entry.ignored_from = entry.hits
         entry.spec = spec
         return entry
 
@@ -183,7 +196,7 @@ class BreakpointBook:
         for entry in self.entries.values():
             if entry.enabled and not entry.spec.watch:
                 body = msgspec.to_builtins(entry.spec)
-                body.update(id=entry.id)
+                body.update(id=entry.id, serial=entry.serial)
                 for name in ("watch", "threads"):
                     del body[name]
                 wanted.append(body)
@@ -217,10 +230,17 @@ class BreakpointBook:
         """A new process: nothing is bound and nothing has been hit yet."""
         for entry in self.entries.values():
             entry.python, entry.native, entry.native_hits, entry.unavailable = None, None, 0, ""
+            entry.ignored_from, entry.slow = 0, ""
 
     def in_kernels(self) -> list[Entry]:
         """Enabled ones that need a native debugger."""
-        return [entry for entry in self.entries.values() if entry.enabled and (entry.kernel or entry.spec.watch)]
+        return [
+            entry
+            for entry in self.entries.values()
+            if entry.enabled
+            and (entry.kernel or entry.spec.watch)
+            and (entry.python is None or entry.python.state != BreakpointState.UNBOUND.value)
+        ]
 
     @property
     def watching(self) -> bool:

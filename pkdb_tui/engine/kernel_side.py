@@ -20,6 +20,7 @@ from pkdb_tui.engine.native.base import (
     NativePlacement,
     NativeStop,
     NativeVariable,
+    Owner,
     StepKind,
 )
 from pkdb_tui.engine.protocol import KernelReady
@@ -34,6 +35,7 @@ class KernelSide:
         self._book = book
         self._factory = factory
         self._listener = listener
+        self.owner: Owner | None = None  # who is asked about hits while threads stand
         self._controller: Controller | None = None
         self.kernel: KernelReady | None = None
         self.stop: NativeStop | None = None
@@ -59,6 +61,7 @@ class KernelSide:
         """Raises NativeUnavailable with the remedy."""
         if self._controller is None:
             self._controller = self._factory(self._listener)
+            self._controller.owner = self.owner
         if not self._controller.attached:
             await self._controller.attach(pid)
             self.entered = pid
@@ -123,21 +126,26 @@ class KernelSide:
             return NativeBreakpoint(
                 id=entry.id, watch=await self._watched(entry), condition=spec.condition, threads=threads
             )
-        source, condition = entry.file, spec.condition
+        source, condition, judged = entry.file, spec.condition, False
+        entry.slow = ""
         if condition and self.kernel is not None:
             if self._compiled.get(entry.id) == condition:
                 place = next(c for c in self.kernel.conditions if c.id == entry.id)
                 source, condition = place.file, ""
             else:
                 condition = await self._as_c(entry)
+                judged = not condition
         return NativeBreakpoint(
             id=entry.id,
             source=source,
             line=entry.line,
             condition=condition,
             ignore=spec.ignore,
+            serial=entry.serial,
             temporary=spec.temporary,
             threads=threads,
+            judged=judged,
+            speaks=bool(spec.log),
         )
 
     async def _watched(self, entry: Entry) -> str:
@@ -158,13 +166,20 @@ class KernelSide:
         return self.__dict__.setdefault("_watch_text_by_id", {})  # type: ignore[no-any-return]
 
     async def _as_c(self, entry: Entry) -> str:
-        """The condition for the native debugger, from the variables of a thread that is in this kernel."""
+        """The condition for the native debugger, from the variables of a thread that is in this kernel.
+
+        Empty where it can't be written so: it is then evaluated here, at each hit.
+        """
         assert self.kernel is not None
-        if self.stop is None:
-            reason = self.kernel.refused.get(entry.id, "it was changed after the kernel was built")
-            raise ExpressionError(f"The condition isn't built into this kernel: {reason}.")
-        variables = await self.variables(self.stop.thread, 0)
-        return native_c.to_c(entry.spec.condition, {v.name: v for v in variables}, views=self.kernel.views)
+        reason = self.kernel.refused.get(entry.id, "it was changed after the kernel was built")
+        if self.stop is not None:
+            variables = await self.variables(self.stop.thread, 0)
+            try:
+                return native_c.to_c(entry.spec.condition, {v.name: v for v in variables}, views=self.kernel.views)
+            except ExpressionError as error:
+                reason = error.title.rstrip(".")
+        entry.slow = f"the condition isn't built in ({reason}): it is evaluated at each hit"
+        return ""
 
     # --- a stop ---
 
@@ -197,17 +212,6 @@ class KernelSide:
         self._frames, self._variables = {}, {}
         await self.controller.step(kind, thread, all_threads=all_threads, line=line)
 
-    def hitting_threads(self, line: int) -> list[int]:
-        """Stopped threads of this stop that stand at a breakpoint on this line."""
-        if self.stop is None:
-            return []
-        return [
-            thread
-            for part in self.stop.threads
-            if part.state is ThreadState.BREAKPOINT and part.line == line
-            for thread in range(part.first, part.last + 1)
-        ]
-
     async def values_of_threads(
         self, expression: str, threads: Sequence[int], constants: Mapping[str, Any]
     ) -> dict[int, expressions.Value | PkdbError]:
@@ -225,16 +229,34 @@ class KernelSide:
                 values[thread] = error
         return values
 
-    async def texts_of_threads(self, template: str, threads: Sequence[int]) -> dict[int, str]:
+    async def texts_of_threads(
+        self, template: str, threads: Sequence[int], constants: Mapping[str, Any]
+    ) -> dict[int, str]:
         """A log point's text in each of these threads."""
         names = sorted(expressions.names(template_literal(template)))
         found = await self.controller.variables_of_threads(threads, names)
         return {
             thread: await expressions.log_text(
-                template, {v.name: v for v in found.get(thread, [])}, self.controller.read_memory
+                template, {v.name: v for v in found.get(thread, [])}, self.controller.read_memory, constants=constants
             )
             for thread in threads
         }
+
+    async def failures_of_threads(
+        self, condition: str, threads: Sequence[int], constants: Mapping[str, Any]
+    ) -> dict[int, str | None]:
+        """Whether a condition holds: None where not, why where nobody can tell, empty where so."""
+        names = sorted(expressions.names(condition))
+        found = await self.controller.variables_of_threads(threads, names)
+        answer: dict[int, str | None] = {}
+        for thread in threads:
+            variables = {v.name: v for v in found.get(thread, [])}
+            try:
+                holds = await expressions.truth(condition, variables, self.controller.read_memory, constants=constants)
+                answer[thread] = "" if holds else None
+            except PkdbError as error:
+                answer[thread] = error.title.rstrip(".")
+        return answer
 
     def info(self) -> KernelInfo | None:
         kernel = self.kernel

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from pkdb_tui.engine import expressions
 from pkdb_tui.engine.api import (
     BreakpointsChanged,
     Focus,
@@ -22,11 +24,13 @@ from pkdb_tui.engine.api import (
     Variable,
 )
 from pkdb_tui.engine.breakpoints import Entry
+from pkdb_tui.engine.debuggee.log_points import template_literal
 from pkdb_tui.engine.errors import NativeError, NativeUnavailable, PkdbError, UsageError, WrongPhase
 from pkdb_tui.engine.kernel_side import stopped_threads
 from pkdb_tui.engine.native.base import (
     ControllerEvent,
     ControllerLost,
+    Hit,
     KernelStopped,
     NativeStop,
     NativeVariable,
@@ -41,6 +45,7 @@ from pkdb_tui.engine.snapshots import Place, native_frames, native_variable, pyt
 if TYPE_CHECKING:
     from pkdb_tui.engine.session import Session, Verb
 
+CONSTANT_SECONDS = 2.0
 ATTACHING = "attaching the native debugger"
 IN_NATIVE_CODE = (
     "The program is in native code that keeps Python waiting, with no line to stop at. "
@@ -66,6 +71,7 @@ class KernelStops:
         self._threads: tuple[ThreadRange, ...] = ()
         self._after_launch = "continue"  # `then` of launchDone: continue, stop or run
         self._told_unavailable = ""
+        self._told_slow: set[tuple[int, str]] = set()
 
     # --- the launch protocol ---
 
@@ -80,6 +86,7 @@ class KernelStops:
             await self._attach()
             conditions = {entry.id: entry.spec.condition for entry in session.book.entries.values()}
             await session.kernels.prepare(kernel, conditions)
+            self._tell_slow(kernel)
         except NativeUnavailable as error:
             self._unavailable(str(error))
         except NativeError as error:
@@ -89,6 +96,19 @@ class KernelStops:
             session.connection.post("launchGo", launch=kernel.launch)
         session.emit(BreakpointsChanged(breakpoints=session.breakpoints))
         session.enter(Phase.RUNNING_KERNEL)
+
+    def _tell_slow(self, kernel: KernelReady) -> None:
+        """Say once of each condition that it could not be built into its kernel."""
+        for entry in self._session.book.in_kernels():
+            told = (entry.id, entry.spec.condition)
+            if entry.slow and entry.id in kernel.refused and told not in self._told_slow:
+                self._told_slow.add(told)
+                reason = kernel.refused[entry.id].rstrip(".")
+                text = (
+                    f"The condition of breakpoint {entry.id} can't be built into kernel {kernel.kernel}: {reason}. "
+                    "It is evaluated at each hit instead, which takes longer."
+                )
+                self._session.emit(Notice(text=text, severity=Severity.WARNING))
 
     def place_unheard(self) -> None:
         """Place what was asked for while the program's side can't say where: on the lines of the kernel itself."""
@@ -217,7 +237,7 @@ class KernelStops:
         session = self._session
         if session.program is not None:
             session.program.drain()
-        if await self._only_logged(stop) or await self._outside_kernels(stop):
+        if await self._outside_kernels(stop):
             return
         session.generation += 1
         self.thread = stop.thread
@@ -242,24 +262,59 @@ class KernelStops:
         session.emit(Notice(text=IN_NATIVE_CODE))
         return True
 
-    async def _only_logged(self, stop: NativeStop) -> bool:
-        """Print log points that were reached; True when nothing else stopped, and all go on."""
-        entries = [self._session.book.entries[n] for n in stop.breakpoints if n in self._session.book.entries]
-        for entry in entries:
-            if entry.spec.log:
-                await self._log(entry)
-        if stop.cause is StopCause.BREAKPOINT and entries and all(entry.spec.log for entry in entries):
-            await self._session.kernels.resume("")
-            return True
-        return False
+    # --- asked by the native debugger while threads stand at breakpoints ---
 
-    async def _log(self, entry: Entry) -> None:
+    async def judge(self, hits: Sequence[Hit]) -> dict[Hit, str | None]:
+        """See `base.Owner`."""
+        answer: dict[Hit, str | None] = {}
+        for entry, threads in self._by_entry(hits):
+            condition = entry.spec.condition
+            constants = await self._constants(condition, threads)
+            found = await self._session.kernels.failures_of_threads(condition, threads, constants)
+            answer.update({(entry.id, thread): failure for thread, failure in found.items()})
+        return answer
+
+    async def speak(self, hits: Sequence[Hit], failures: Mapping[Hit, str]) -> None:
+        """See `base.Owner`."""
         session = self._session
-        threads = session.kernels.hitting_threads(entry.line)
-        texts = await session.kernels.texts_of_threads(entry.spec.log, threads)
-        place = f"{entry.file.rsplit('/', 1)[-1]}:{entry.line}"
-        for thread, text in texts.items():
-            session.emit(LogPoint(breakpoint=entry.id, text=f"{place} thread {thread} {text}"))
+        if session.program is not None:
+            session.program.drain()
+        for entry, threads in self._by_entry(hits):
+            literal = template_literal(entry.spec.log)
+            constants = await self._constants(literal, threads)
+            texts = await session.kernels.texts_of_threads(entry.spec.log, threads, constants)
+            place = f"{entry.file.rsplit('/', 1)[-1]}:{entry.line}"
+            for thread in threads:
+                failure = failures.get((entry.id, thread), "")
+                text = f"<condition failed: {failure}>" if failure else texts[thread]
+                session.emit(LogPoint(breakpoint=entry.id, text=f"{place} thread {thread} {text}"))
+
+    def _by_entry(self, hits: Sequence[Hit]) -> list[tuple[Entry, list[int]]]:
+        book = self._session.book.entries
+        found: dict[int, list[int]] = {}
+        for number, thread in sorted(hits):
+            if number in book:
+                found.setdefault(number, []).append(thread)
+        return [(book[number], threads) for number, threads in found.items()]
+
+    async def _constants(self, expression: str, threads: Sequence[int]) -> dict[str, Any]:
+        """Numbers of the Python code that launched the kernel, for names the kernel doesn't have."""
+        session = self._session
+        variables = await session.kernels.controller.variables_of_threads(
+            list(threads)[:1], sorted(expressions.names(expression))
+        )
+        known = {variable.name for found in variables.values() for variable in found}
+        constants: dict[str, Any] = {}
+        kernel = session.kernels.kernel
+        if kernel is None or kernel.holds_lock:
+            return constants
+        for name in sorted(expressions.names(expression) - known):
+            body = await session.connection.request(
+                "evaluate", expression=name, frame=0, timeout=CONSTANT_SECONDS, mode="eval"
+            )
+            if not body.get("error") and isinstance(body.get("value"), (int, float, bool)):
+                constants[name] = body["value"]
+        return constants
 
     # --- what a stop shows ---
 
@@ -308,7 +363,8 @@ class KernelStops:
 
     def _reason_text(self, stop: NativeStop) -> str:
         if stop.cause is StopCause.BREAKPOINT and stop.breakpoints:
-            return "breakpoint " + ", ".join(map(str, stop.breakpoints))
+            failed = f": {stop.text}" if stop.text else ""
+            return "breakpoint " + ", ".join(map(str, stop.breakpoints)) + failed
         if stop.cause is StopCause.WATCHPOINT:
             entries = [self._session.book.entries.get(number) for number in stop.breakpoints]
             watched = ", ".join(entry.spec.watch for entry in entries if entry is not None)

@@ -75,6 +75,7 @@ class BreakpointRequest(Message, kw_only=True):
     function: str = ""
     condition: str = ""
     ignore: int = 0
+    serial: int = 0  # grows when the ignore count is asked for anew
     temporary: bool = False
     log: str = ""
 

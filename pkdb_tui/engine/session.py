@@ -114,6 +114,7 @@ class Session:
         self.connection = Connection(self._on_event, self._on_lost)
         self.kernels = KernelSide(self.book, controller or self._gdb, self._on_native)
         self.kernel_stops = KernelStops(self)
+        self.kernels.owner = self.kernel_stops
         self.looking = Looking(self)
         self.watch_list = WatchList(self.looking)
         self._ready: asyncio.Future[Ready] | None = None
@@ -320,8 +321,8 @@ class Session:
         await self._breakpoints_changed()
         return entry.public()
 
-    async def change_breakpoint(self, number: int, spec: BreakpointSpec) -> Breakpoint:
-        entry = self.book.change(number, spec)
+    async def change_breakpoint(self, number: int, spec: BreakpointSpec, *, ignore_anew: bool = False) -> Breakpoint:
+        entry = self.book.change(number, spec, ignore_anew=ignore_anew)
         await self._breakpoints_changed()
         return entry.public()
 

@@ -31,6 +31,7 @@ class Expressions:
         self.file = file
         self.names = names  # name -> value of the globals and closure of the Python function, or MISSING
         self.scope = Scope()
+        self.in_condition = False  # a condition has Python's meaning where a kernel has that of C++
 
     def error(self, node: ast.AST, message: str) -> NoReturn:
         """Raise CompileError at a node."""
@@ -120,6 +121,9 @@ class Expressions:
             return f"std::pow({cast(left, a, result)}, {cast(right, b, result)})", result
         if isinstance(op, ast.Div):
             return (f"({left} / {right})", kind) if kind.is_complex else (f"(double({left}) / {right})", DOUBLE)
+        if self.in_condition and kind.is_integer and isinstance(op, ast.FloorDiv | ast.Mod):
+            name = "floor_div" if isinstance(op, ast.FloorDiv) else "floor_mod"
+            return f"pk::{name}({left}, {right})", kind
         if isinstance(op, ast.FloorDiv):
             return (f"int32_t({left} / {right})", INT) if kind.is_float else (f"({left} / {right})", kind)
         if isinstance(op, ast.Mod):

@@ -262,6 +262,7 @@ class Program:
         return "\n".join(
             [
                 *(["#define PK_COMPLEX"] if complex_used else []),
+                *(["#define PK_CONDITIONS"] if self.placed else []),
                 '#include "pk_runtime.hpp"',
                 "PK_DEFINE_GLOBALS",
                 f"namespace pkk_{cpp_name(self.kernel.name)} {{",

@@ -82,14 +82,17 @@ class FunctionTranslator(Calls):
                 self._condition(condition, node.lineno)
 
     def _condition(self, condition: Condition, line: int) -> None:
+        self.in_condition = True
         try:
             text = self.number(ast.parse(condition.expression.strip(), mode="eval").body)[0]
         except (CompileError, SyntaxError) as error:
             self.program.refused[condition.id] = error.message if isinstance(error, CompileError) else str(error)
             return
+        finally:
+            self.in_condition = False
         name = f"{self.file}#pkdb{condition.id}"
         self.program.placed[condition.id] = (name, line)
-        self.glue(f"if (bool({text}))")
+        self.glue(f"if (pk::Condition pk_condition; pk_condition.holds([&] {{ return bool({text}); }}))")
         self.lines += [f"#line {line} {c_string(name)}", "    " * self.depth + '{ asm volatile("nop"); }']
 
     # --- assignments ---

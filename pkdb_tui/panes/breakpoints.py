@@ -133,5 +133,7 @@ def _hits(b: Breakpoint) -> str:
 
 
 def _details(b: Breakpoint) -> list[str]:
-    found = [("if", b.spec.condition), ("thread", b.spec.threads), ("log", b.spec.log), ("", b.reason)]
+    ignore = f"next {b.ignoring}" if b.ignoring else ""
+    asked = [("if", b.spec.condition), ("thread", b.spec.threads), ("ignore", ignore), ("log", b.spec.log)]
+    found = [*asked, ("", b.reason)]
     return [f"{word} {text}".strip() for word, text in found if text]

@@ -122,6 +122,7 @@ def test_what_the_program_is_asked_for() -> None:
         "function": "",
         "condition": "",
         "ignore": 0,
+        "serial": 0,
         "temporary": False,
         "log": "",
     }

@@ -32,7 +32,7 @@ class Breakpoint:
         self.hits = 0
         self.deleted = False
         self.ignore_until = 0
-        self.ignore = -1
+        self.ignoring = (-1, 0)
         self.change(request)
         self.unplace()
 
@@ -44,10 +44,10 @@ class Breakpoint:
         self.condition = str(request.get("condition") or "")
         self.temporary = bool(request.get("temporary"))
         self.log = str(request.get("log") or "")
-        ignore = int(request.get("ignore") or 0)
-        if ignore != self.ignore:
-            self.ignore = ignore
-            self.ignore_until = self.hits + ignore
+        ignoring = (int(request.get("ignore") or 0), int(request.get("serial") or 0))
+        if ignoring != self.ignoring:
+            self.ignoring = ignoring
+            self.ignore_until = self.hits + ignoring[0]
         self.code: CodeType | None = None
         self.error = ""
         if self.condition:

@@ -168,10 +168,16 @@ class Debugger:
         placements = self.table.replace(list(arguments.get("breakpoints") or []))
         self.backend.breakpoints_changed()
         self._wake_backend = True
-        signal.pthread_kill(self.main, SIGNAL)
+        if self.dispatch is None or not self.dispatch.debugging:
+            self.wake()
         if self.dispatch is not None:
             self.dispatch.changed_breakpoints()
         return {"placements": placements}
+
+    def wake(self) -> None:
+        """Let the backend have its turn on the main thread; not while a native debugger counts what happens there."""
+        if self._wake_backend:
+            signal.pthread_kill(self.main, SIGNAL)
 
     def _do_describeFile(self, arguments: Json) -> Json:
         file = sources.real_path(str(arguments["file"]))

@@ -108,6 +108,11 @@ class Dispatch:
         """The number of the launch that runs now, or 0."""
         return self._running
 
+    @property
+    def debugging(self) -> bool:
+        """Whether a debug launch is under way."""
+        return self._ready is not None
+
     def inspects(self, command: str) -> bool:
         """Whether a request about frames is served here, while a debug kernel runs or is stopped."""
         return self._ready is not None and command in COMMANDS
@@ -165,7 +170,8 @@ class Dispatch:
         return [
             b
             for b in self.debugger.table.all
-            if any(b.file == real_path(part.file) and part.first_line <= b.line <= part.last_line for part in parts)
+            if b.state != "cannot bind"
+            and any(b.file == real_path(part.file) and part.first_line <= b.line <= part.last_line for part in parts)
         ]
 
     def _check_strides(self, adapter: Adapter, launch: Any, record: Any, caller: FrameType) -> None:
@@ -229,6 +235,7 @@ class Dispatch:
             self._ready = None
             self._running = 0
             ready.requests.put(None)
+            self.debugger.wake()
 
     def _build(self, adapter: Adapter, launch: Any) -> Any:
         conditions = [

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -31,8 +31,11 @@ class NativeBreakpoint(msgspec.Struct, frozen=True, kw_only=True):
     function: str = ""
     condition: str = ""
     ignore: int = 0
+    serial: int = 0  # grows when the ignore count is asked for anew
     temporary: bool = False
     threads: tuple[int, ...] = ()  # empty: all
+    judged: bool = False  # its owner says at each hit whether the condition holds
+    speaks: bool = False  # a log point: its owner lets it speak, and nothing stops
     watch: str = ""
 
 
@@ -93,7 +96,7 @@ class NativeStop(msgspec.Struct, frozen=True, kw_only=True):
     cause: StopCause
     thread: int
     breakpoints: tuple[int, ...] = ()
-    hits: Mapping[int, int] = {}  # breakpoint id -> how many threads hit it in this gathering
+    hits: Mapping[int, int] = {}  # breakpoint id -> how often it was hit since the last stop, hits passed included
     text: str = ""  # "SIGSEGV at 0x0", "counter index 504, extent 504", "out[3]: 0.0 -> 10.5"
     threads: tuple[ThreadRange, ...] = ()
 
@@ -126,6 +129,19 @@ class ControllerLost(ControllerEvent, frozen=True, kw_only=True):
     reason: str
 
 
+Hit = tuple[int, int]  # (breakpoint id, kernel thread)
+
+
+class Owner(Protocol):
+    """What a controller asks while threads stand at breakpoints: each call is finished before they go on."""
+
+    async def judge(self, hits: Sequence[Hit]) -> Mapping[Hit, str | None]:
+        """Whether the conditions hold: None when not, why when nobody can tell, empty when so."""
+
+    async def speak(self, hits: Sequence[Hit], failures: Mapping[Hit, str]) -> None:
+        """Let log points speak, those with a failed condition of its failure."""
+
+
 Listener = Callable[[ControllerEvent], None]
 
 
@@ -134,6 +150,7 @@ class Controller(ABC):
 
     def __init__(self, listener: Listener) -> None:
         self.listener = listener
+        self.owner: Owner | None = None
 
     @property
     @abstractmethod

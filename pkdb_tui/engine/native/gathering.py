@@ -149,9 +149,9 @@ class Gathering:
             return
         if self.shown and not any(arrival.faulty for arrival in shown):
             self.rest(shown)
-            hits = controller.placing.hits(shown)
+            hits = await controller.placing.hits(shown)
             controller.listener(ThreadsChanged(threads=controller.threads_now(), hits=hits))
-            await controller.placing.retire(hits)
+            await controller.placing.retire(shown)
             return
         await self.tell_stop(shown)
 
@@ -189,8 +189,8 @@ class Gathering:
         if first is not None:
             await controller.prefetch(first)
         await controller.stepper.revive()
-        hits = controller.placing.hits(shown)
-        await controller.placing.retire(hits)
+        hits = await controller.placing.hits(shown)
+        await controller.placing.retire(shown)
         self.rest(shown)
         self.shown = True
         controller.listener(KernelStopped(stop=self._stop(shown, first, hits)))

@@ -25,6 +25,7 @@ from pkdb_tui.engine.native.base import (
     ProcessEnded,
     StepKind,
     StopCause,
+    ThreadsChanged,
 )
 from pkdb_tui.engine.native.ending import EndWatch
 from pkdb_tui.engine.native.gathering import Gathering
@@ -174,6 +175,8 @@ class GdbController(Controller):
         await self.stepper.launch_ended()
         if self.attached:
             with contextlib.suppress(NativeError):  # gdb is gone; its end is told elsewhere
+                if hits := await self.placing.hits():  # those that nothing stopped at
+                    self.listener(ThreadsChanged(threads=(), hits=hits))
                 await self.release(list(self.threads.stopped))
 
     def _reset(self) -> None:

@@ -19,6 +19,7 @@ sys.path.append(os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__f
 
 from pkdb_tui.engine.native import gdbside_breakpoints as breakpoints
 from pkdb_tui.engine.native import gdbside_looking as looking
+from pkdb_tui.engine.native import gdbside_places as places
 from pkdb_tui.engine.native import gdbside_symbols as symbols
 from pkdb_tui.engine.native import gdbside_threads as threads
 
@@ -47,13 +48,20 @@ class Command(gdb.MICommand):  # type: ignore[misc]
         return {"json": json.dumps(self._function(argument), ensure_ascii=True)}
 
 
+def load(argument: Any) -> Any:
+    places.forget_team()
+    return symbols.load(argument)
+
+
 COMMANDS: dict[str, Callable[[Any], Any]] = {
-    "load": symbols.load,
+    "load": load,
     "entry": symbols.entry,
     "symbol": symbols.symbol,
     "where": symbols.where,
     "functions": symbols.functions,
     "insert": breakpoints.insert,
+    "rule": places.rule,
+    "hits": places.hits,
     "watch": breakpoints.watch,
     "remove": breakpoints.remove,
     "enable": breakpoints.enable,

@@ -7,20 +7,21 @@ from typing import Any
 import gdb
 
 from pkdb_tui.engine.native import gdbside_frames as frames
+from pkdb_tui.engine.native.gdbside_places import Place
 from pkdb_tui.engine.native.gdbside_symbols import Body, function_at, kernel, same_function, tables
 
 WATCH_WORDS = 4  # debug registers of a processor, eight bytes each
 
 
 def insert(argument: Body) -> Body:
-    """A breakpoint at an address; its gdb number."""
+    """A breakpoint at an address, `owner`'s or one of the debugger's own; its gdb number."""
+    if argument.get("owner"):
+        return {"number": Place(argument["address"], argument["owner"]).number}
     text = f"*{argument['address']}"
     breakpoint = gdb.Breakpoint(text, internal=False, temporary=False)
     try:
         if argument.get("condition"):
             breakpoint.condition = argument["condition"]
-        if argument.get("ignore"):
-            breakpoint.ignore_count = argument["ignore"]
         if argument.get("thread"):
             breakpoint.thread = argument["thread"]
     except gdb.error as error:

@@ -10,10 +10,12 @@ import gdb
 
 from pkdb_tui.engine.native import gdbside_frames as frames
 from pkdb_tui.engine.native import gdbside_names as names
-from pkdb_tui.engine.native.gdbside_symbols import Body, kernel, objfile_of
+from pkdb_tui.engine.native.gdbside_places import reached, taken, team
+from pkdb_tui.engine.native.gdbside_symbols import Body, objfile_of
 
 # gdb thread number -> (kind, breakpoint numbers, detail) of its last stop
 stops: dict[int, tuple[str, list[int], str]] = {}
+failures: dict[int, dict[int, str]] = {}  # gdb thread -> why conditions failed at its last stop
 
 
 def on_stop(event: Any) -> None:
@@ -21,32 +23,17 @@ def on_stop(event: Any) -> None:
     thread = getattr(event, "inferior_thread", None) or gdb.selected_thread()
     if thread is None:
         return
+    if not isinstance(event, gdb.BreakpointEvent):
+        taken.pop(thread.num, None)
     if isinstance(event, gdb.BreakpointEvent):
         watched = any(b.type == gdb.BP_HARDWARE_WATCHPOINT for b in event.breakpoints)
         kind = "watchpoint" if watched else "breakpoint"
-        stops[thread.num] = (kind, [b.number for b in event.breakpoints], "")
+        numbers, failures[thread.num] = reached(thread.num, event)
+        stops[thread.num] = (kind, numbers, "")
     elif isinstance(event, gdb.SignalEvent):
         stops[thread.num] = ("signal", [], event.stop_signal)
     else:
         stops[thread.num] = ("stop", [], "")
-
-
-def team() -> dict[int, int]:
-    """{lwp: kernel thread number} from the table the runtime keeps, empty without one."""
-    name = kernel.get("team")
-    objfile = objfile_of(kernel["binary"]) if kernel.get("binary") else None
-    if not name or objfile is None:
-        return {}
-    symbol = objfile.lookup_global_symbol(name)
-    if symbol is None:
-        return {}
-    address = int(symbol.value().address)
-    memory = gdb.selected_inferior().read_memory(address, 4)
-    size = min(int.from_bytes(bytes(memory), "little", signed=True), 1024)
-    if size <= 0:
-        return {}
-    raw = bytes(gdb.selected_inferior().read_memory(address + 4, 4 * size))
-    return {int.from_bytes(raw[4 * i : 4 * i + 4], "little", signed=True): i for i in range(size)}
 
 
 def threads(argument: Body) -> Body:
@@ -66,6 +53,8 @@ def place(argument: Body) -> list[Body]:
             body.update(kind=kind, breakpoints=numbers, detail=detail, pc=gdb.newest_frame().pc())
             sal = gdb.newest_frame().find_sal()
             body["source"] = sal.symtab.filename if sal.symtab is not None else ""
+            if kind == "breakpoint":
+                body["failures"] = {**failures.get(number, {}), **compiled_failure(numbers, body["source"])}
             body["innermost"] = names.qualified(gdb.newest_frame().name())
             # A watchpoint stops behind the instruction that wrote, which may be the last of its line.
             watched = kind == "watchpoint"
@@ -83,6 +72,17 @@ def place(argument: Body) -> list[Body]:
             body.update(kind="error", breakpoints=[], detail=str(error))
         answer.append(body)
     return answer
+
+
+def compiled_failure(numbers: list[int], source: str) -> dict[int, str]:
+    """Why a condition that is built into the kernel could not be evaluated, where a thread stands behind it."""
+    if "#pkdb" not in source:
+        return {}
+    try:
+        text = gdb.parse_and_eval("pk_condition.pk_why").string(errors="replace")
+    except gdb.error:
+        return {}
+    return dict.fromkeys(numbers, text) if text else {}
 
 
 def fault(argument: Body) -> int | str:

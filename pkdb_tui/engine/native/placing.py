@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pkdb_tui.engine.errors import NativeError
-from pkdb_tui.engine.native.base import NativeBreakpoint, NativePlacement, StopCause
+from pkdb_tui.engine.native.base import Hit, NativeBreakpoint, NativePlacement, StopCause
 from pkdb_tui.engine.native.threads import Arrival
 from pkdb_tui.engine.protocol import KernelReady
 
@@ -27,8 +27,6 @@ class Placed:
     numbers: list[int] = field(default_factory=list)
     reason: str = ""
     spent: bool = False  # temporary, and hit
-    ignored: int = 0  # hits let pass so far, when counting is ours
-    old_value: str = ""
 
 
 class Placing:
@@ -40,6 +38,8 @@ class Placing:
         self._bounds: dict[str, list[int]] = {}
         self._silent = False
         self._left: dict[int, int] = {}  # gdb thread -> where it was let go last
+        self._counted: dict[int, int] = {}  # hits that were counted here, not told yet
+        self._ignored: dict[tuple[int, int], int] = {}  # (id, serial) -> hits passed here
         self._unmet: dict[int, int] = {}  # gdb thread -> address of a breakpoint before which it was interrupted
 
     # --- reconciling ---
@@ -47,8 +47,15 @@ class Placing:
     async def reconcile(self, wanted: Sequence[NativeBreakpoint]) -> list[NativePlacement]:
         """Exactly these afterwards; unchanged ones keep their place and their counts."""
         by_id = {breakpoint.id: breakpoint for breakpoint in wanted}
-        for number in [n for n, placed in self._placed.items() if by_id.get(n) != placed.wanted]:
-            await self._remove(self._placed.pop(number))
+        for number, placed in list(self._placed.items()):
+            new = by_id.get(number)
+            if new == placed.wanted:
+                continue
+            if new is not None and placed.addresses and _place(new) == _place(placed.wanted):
+                placed.wanted = new  # taken out and put in again it could be met twice by a thread that stands there
+                await self._controller.ask("rule", _rule(new))
+            else:
+                await self._remove(self._placed.pop(number))
         return [await self._place(breakpoint) for breakpoint in wanted]
 
     async def _place(self, wanted: NativeBreakpoint) -> NativePlacement:
@@ -92,16 +99,12 @@ class Placing:
                 else "the kernel has not run yet"
             )
         addresses = tuple(answer["addresses"])
+        if addresses and not placed.addresses:
+            await self._controller.ask("rule", _rule(wanted))
         for address in addresses:
             if address not in placed.addresses:
-                alone = len(addresses) == 1 and not wanted.threads
-                made = await self._controller.ask(
-                    "insert",
-                    {"address": address, "condition": wanted.condition, "ignore": wanted.ignore if alone else 0},
-                )
+                made = await self._controller.ask("insert", {"address": address, "owner": wanted.id})
                 placed.numbers.append(made["number"])
-                if alone:
-                    placed.ignored = wanted.ignore  # gdb counts them
         placed.addresses = addresses or placed.addresses
         placed.reason = "" if placed.numbers else reason
 
@@ -136,9 +139,10 @@ class Placing:
                 for address in answer["addresses"]
             ]
 
-    async def retire(self, hits: Mapping[int, int]) -> None:
+    async def retire(self, shown: Sequence[Arrival]) -> None:
         """Temporary breakpoints that were hit are over."""
-        spent = [p for n, p in self._placed.items() if n in hits and p.wanted.temporary and not p.spent]
+        hit = {number for arrival in shown for number in arrival.ids}
+        spent = [p for n, p in self._placed.items() if n in hit and p.wanted.temporary and not p.spent]
         for placed in spent:
             placed.spent = True
             await self._controller.ask("enable", {"numbers": placed.numbers, "enabled": False})
@@ -151,6 +155,7 @@ class Placing:
         """(arrivals to show, arrivals that nobody asked for and that go on)."""
         shown: list[Arrival] = []
         passed: list[Arrival] = []
+        await self._meet([arrival for arrival in arrivals.values() if arrival.matters is None])
         for arrival in arrivals.values():
             self.stands(arrival.number, arrival.place)
             if arrival.matters is None:
@@ -190,11 +195,9 @@ class Placing:
             arrival.cause = StopCause.BOUNDS
             arrival.text = await self._controller.ask("fault", {"thread": arrival.number, "what": "message"})
             return True
-        if numbers and not self._silent:
-            arrival.ids = self._hit(numbers, self._controller.threads.kernel_number(arrival.number))
-            if arrival.ids:
-                arrival.cause = StopCause.BREAKPOINT
-                return True
+        if arrival.ids:
+            arrival.cause = StopCause.BREAKPOINT
+            return True
         if self._controller.stepper.expects(arrival, numbers):
             arrival.cause = StopCause.STEP
             return True
@@ -214,28 +217,98 @@ class Placing:
         arrival.text = f"{value.get('old', '?')} -> {value.get('new', '?')}"
         return True
 
-    def _hit(self, numbers: Sequence[int], thread: int) -> tuple[int, ...]:
-        """Ours that this thread hit, ignore counts and thread filters taken into account."""
-        found = []
-        for number, placed in self._placed.items():
-            if not any(n in placed.numbers for n in numbers):
-                continue
-            if placed.spent or (placed.wanted.threads and thread not in placed.wanted.threads):
-                continue
-            if placed.ignored < placed.wanted.ignore:
-                placed.ignored += 1
-                continue
-            found.append(number)
-        return tuple(found)
+    # --- who hit what ---
 
-    @staticmethod
-    def hits(shown: Sequence[Arrival]) -> dict[int, int]:
-        """How many threads hit each breakpoint."""
-        counts: dict[int, int] = {}
+    async def _meet(self, arrivals: Sequence[Arrival]) -> None:
+        """Find out which breakpoints stop each thread; log points speak."""
+        met: dict[Hit, Arrival] = {}
+        failures: dict[Hit, str] = {}
+        reached = [] if self._silent else [arrival for arrival in arrivals if arrival.place.get("breakpoints")]
+        for arrival in reached:
+            self._controller.threads.at(arrival)  # where no runtime names the threads, those at rest get numbers
+        for arrival in reached:
+            numbers = arrival.place["breakpoints"]
+            thread = self._controller.threads.kernel_number(arrival.number)
+            for number in self._reached(numbers, thread):
+                met[number, thread] = arrival
+                why = arrival.place.get("failures", {})
+                text = next((why[str(n)] for n in self._placed[number].numbers if str(n) in why), "")
+                if text:
+                    failures[number, thread] = text
+            arrival.passing = bool(met) and any(a is arrival for a in met.values())
+        stopping = await self._judged(met, failures)
+        spoken = [hit for hit in stopping if self._placed[hit[0]].wanted.speaks]
+        if spoken and self._controller.owner is not None:
+            await self._controller.owner.speak(spoken, failures)
+        for hit in stopping:
+            if hit not in spoken:
+                arrival = met[hit]
+                arrival.ids = (*arrival.ids, hit[0])
+                if hit in failures:
+                    arrival.text = f"condition failed: {failures[hit]}"
+
+    def _reached(self, numbers: Sequence[int], thread: int) -> list[int]:
+        """Ours that have one of these gdb numbers and mean this thread."""
+        return [
+            number
+            for number, placed in self._placed.items()
+            if any(n in placed.numbers for n in numbers)
+            and not placed.wanted.watch
+            and not placed.spent
+            and (not placed.wanted.threads or thread in placed.wanted.threads)
+        ]
+
+    async def _judged(self, met: Mapping[Hit, Arrival], failures: dict[Hit, str]) -> list[Hit]:
+        """Those whose condition holds, or can't be told, and that no ignore count lets pass."""
+        asked = [hit for hit in met if self._placed[hit[0]].wanted.judged]
+        owner = self._controller.owner
+        verdicts = await owner.judge(asked) if asked and owner is not None else {}
+        found = []
+        for hit in met:
+            verdict = verdicts.get(hit, "")
+            if verdict is None:
+                continue
+            if verdict:
+                failures[hit] = verdict
+            if not self._counted_here(hit):
+                found.append(hit)
+        return found
+
+    def _counted_here(self, hit: Hit) -> bool:
+        """Count a hit that gdb could not count; whether an ignore count lets it pass."""
+        wanted = self._placed[hit[0]].wanted
+        if not wanted.judged and not (wanted.threads and not self._controller.threads.team):
+            return False
+        self._counted[wanted.id] = self._counted.get(wanted.id, 0) + 1
+        key = (wanted.id, wanted.serial)
+        self._ignored[key] = self._ignored.get(key, 0) + 1
+        return self._ignored[key] <= wanted.ignore
+
+    async def hits(self, shown: Sequence[Arrival] = ()) -> dict[int, int]:
+        """How often each breakpoint was hit since this was asked last, by all threads, hits let pass included."""
+        counts, self._counted = self._counted, {}
+        for number, count in await self._controller.ask("hits"):
+            counts[number] = counts.get(number, 0) + count
         for arrival in shown:
-            for number in arrival.ids:
-                counts[number] = counts.get(number, 0) + 1
+            if arrival.cause is StopCause.WATCHPOINT:
+                for number in arrival.ids:
+                    counts[number] = counts.get(number, 0) + 1
         return counts
+
+
+def _place(wanted: NativeBreakpoint) -> tuple[str, int, str, str]:
+    return wanted.source, wanted.line, wanted.function, wanted.watch
+
+
+def _rule(wanted: NativeBreakpoint) -> dict[str, Any]:
+    return {
+        "id": wanted.id,
+        "counts": not wanted.judged,
+        "threads": list(wanted.threads),
+        "condition": wanted.condition,
+        "ignore": 0 if wanted.judged else wanted.ignore,
+        "serial": wanted.serial,
+    }
 
 
 def _real(source: str) -> str:

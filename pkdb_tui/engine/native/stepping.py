@@ -221,6 +221,8 @@ class Stepper:
         shown, _ = await controller.placing.classify({number: arrival}, interrupting=False)
         if shown:
             return False  # a breakpoint, a watchpoint or a fault on the way
+        if arrival.passing and await self._passes(arrival):
+            return True  # a log point on the way
         arrival.cause, arrival.matters = StopCause.STEP, True
         if place.get("kind") == "error" or tries > TRIES:
             return False
@@ -239,6 +241,23 @@ class Stepper:
             await controller.go_outward(number, place["depth"])
         else:
             await self._send(number, verb)
+        return True
+
+    async def _passes(self, arrival: Arrival) -> bool:
+        """Send a thread on whose step a breakpoint has interrupted that stops nobody; False where the step ends."""
+        number, place = arrival.number, arrival.place
+        if self._kind is StepKind.UNTIL:
+            await self._send(number, "continue")
+            return True
+        outward = int(place.get("stack", -1)) - int(self._starts.get(number, {}).get("stack", -1))
+        if self._kind is StepKind.FINISH:
+            outward += 1
+        if outward <= 0 or self._kind is StepKind.STEP:
+            return False
+        self._arrivals.pop(number, None)
+        self._waiting.add(number)
+        self._inward.add(number)
+        await self._controller.go_outward(number, outward)
         return True
 
     async def _way_out(self, number: int, place: dict[str, Any]) -> str:

@@ -26,10 +26,58 @@ void pk_bounds_fault(const char* message);
 
 namespace pk {
 
+#ifdef PK_CONDITIONS
+// A breakpoint's condition while it is evaluated: what would be a fault in the kernel is kept here, and nothing is done.
+struct Condition {
+    char pk_why[128] = "";
+    template <class F> __attribute__((noinline)) bool holds(F test) {
+        Condition* outer = current();
+        current() = this;
+        const bool found = test();
+        current() = outer;
+        return found || pk_why[0];
+    }
+    static Condition*& current() {
+        static thread_local Condition* pk_now = nullptr;
+        return pk_now;
+    }
+};
+
+// Python's // and % of integers, in conditions only.
+template <class A, class B> inline auto floor_div(A a, B b) -> decltype(a + b) {
+    using T = decltype(a + b);
+    if (b == 0) {
+        std::snprintf(Condition::current()->pk_why, sizeof Condition::pk_why, "division by zero");
+        return T(0);
+    }
+    if (T(b) == T(-1)) return T(-T(a));
+    const T quotient = T(a) / T(b);
+    return T(quotient - (quotient * T(b) != T(a) && (a < 0) != (b < 0) ? 1 : 0));
+}
+template <class A, class B> inline auto floor_mod(A a, B b) -> decltype(a + b) {
+    using T = decltype(a + b);
+    return b == 0 ? T(floor_div(a, b)) : T(T(a) - floor_div(a, b) * T(b));
+}
+
+#endif
+
+// Whether an index is checked: everywhere with bounds, else where a condition needs it.
+#if defined(PK_BOUNDS)
+#define PK_CHECKS true
+#elif defined(PK_CONDITIONS)
+#define PK_CHECKS (Condition::current() != nullptr)
+#endif
+
 inline int64_t pk_bad_index(const char* label, int dim, int64_t index, int64_t extent) {
     char text[256];
     std::snprintf(text, sizeof text, "%s index %lld in dimension %d, extent %lld", label, (long long)index, dim,
                   (long long)extent);
+#ifdef PK_CONDITIONS
+    if (Condition* condition = Condition::current()) {
+        std::snprintf(condition->pk_why, sizeof condition->pk_why, "%.127s", text);
+        return -1;
+    }
+#endif
     pk_bounds_fault(text);
     return -1;
 }
@@ -51,8 +99,8 @@ template <class T, int R> struct View {
         const int64_t at[] = {int64_t(index)...};
         int64_t offset = 0;
         for (int d = 0; d < R; ++d) {
-#ifdef PK_BOUNDS
-            if (at[d] < 0 || at[d] >= extent[d]) {
+#ifdef PK_CHECKS
+            if ((at[d] < 0 || at[d] >= extent[d]) && PK_CHECKS) {
                 pk_bad_index(label, d, at[d], extent[d]);
                 return pk_nowhere<T>();
             }
@@ -66,8 +114,8 @@ template <class T, int R> struct View {
     template <int D> inline View<T, (R > 1 ? R - 1 : 1)> drop(int64_t index) const {
         View<T, (R > 1 ? R - 1 : 1)> part;
         part.label = label;
-#ifdef PK_BOUNDS
-        if (index < 0 || index >= extent[D]) {
+#ifdef PK_CHECKS
+        if ((index < 0 || index >= extent[D]) && PK_CHECKS) {
             pk_bad_index(label, D, index, extent[D]);
             index = 0;
         }

@@ -219,12 +219,11 @@ async def test_children_of_the_program_run_undisturbed(branch: KernelProgram) ->
         assert run.events.empty()
 
 
-async def test_refused_conditions_say_why(branch: KernelProgram) -> None:
+async def test_conditions_that_fail_stop_and_say_why(branch: KernelProgram) -> None:
     async with Debugged(branch) as run:
-        await run.attach()
-        [placement] = await run.controller.place([run.at("a[i] = value", condition="nonsense > 1")])
-        assert placement.locations == 0
-        assert "nonsense" in placement.reason
+        await run.begin(run.at("a[i] = value", condition="nonsense > 1"))
+        stop = await run.stop()
+        assert (stop.breakpoints, stop.text) == ((1,), 'condition failed: No symbol "nonsense" in current context.')
 
 
 async def test_raw_commands_answer_text(branch: KernelProgram) -> None:

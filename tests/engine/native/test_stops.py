@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from debugged import Debugged
+from debugged import Debugged, Ended
 from kernel_programs import KernelProgram
 
 from pkdb_tui.engine.api import ThreadState
@@ -109,8 +109,16 @@ async def test_conditions_are_evaluated_in_each_thread(branch: KernelProgram) ->
 async def test_ignore_counts(branch: KernelProgram) -> None:
     async with Debugged(branch, threads=2) as run:
         await run.begin(run.at("a[i] = value", ignore=60))
-        _, answer = await run.run_out()
-        assert run.hits == {1: 4}
+        shown, answer = 0, None
+        while answer is None:
+            try:
+                stop = await run.stop()
+            except Ended as ended:
+                answer = ended.answer
+            else:
+                shown += sum(r.last - r.first + 1 for r in stop.threads if r.state is ThreadState.BREAKPOINT)
+                await run.controller.resume()
+        assert (shown, run.hits) == (4, {1: 64})
         assert answer["total"] == SUM
 
 

@@ -1,0 +1,138 @@
+"""What breakpoints in kernels let pass, count, say and refuse, on real OpenMP threads under gdb."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import pytest
+from cli import Run, plain
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("gdb") is None or shutil.which("g++") is None, reason="needs gdb and g++: apt-get install gdb g++"
+)
+
+
+def debug(script: str, *commands: str, threads: int = 2, options: tuple[str, ...] = ()) -> Run:
+    """A run on some OpenMP threads with the embedded runtime."""
+    return plain(
+        "--runtime", "embedded", *options, script, commands=commands, variables={"OMP_NUM_THREADS": str(threads)}
+    )
+
+
+def listed(run: Run) -> str:
+    """The last line of the last `info breakpoints`."""
+    return next(line for line in reversed(run.lines) if line.startswith("breakpoint 1 at ") and "pending" not in line)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8])
+@pytest.mark.parametrize("condition", ["", " if i % 8 == 0"])
+def test_an_ignore_count_is_of_all_threads_and_counted(threads: int, condition: str) -> None:
+    run = debug(
+        "some_rows.py", f"break 13{condition}", "ignore 1 3", "continue", "info breakpoints", "threads", threads=threads
+    )
+    total = 8 if condition else 64
+    hits = re.search(r"hit (\d+) time", listed(run))
+    assert hits is not None
+    stopped = 0
+    for line in run.lines:
+        if row := re.match(r"\s+(\d+)(?:-(\d+))?\s+at breakpoint", line):
+            stopped += int(row[2] or row[1]) - int(row[1]) + 1
+    assert "ignore" not in listed(run)
+    assert int(hits[1]) == min(total, stopped + 3)
+
+
+def test_an_ignore_count_asked_for_again_begins_anew() -> None:
+    run = debug(
+        "some_rows.py", "break 13", "ignore 1 3", "continue", "ignore 1 5", "info breakpoints", "continue",
+        "info breakpoints", threads=1,
+    )  # fmt: skip
+    assert [re.sub(".* · ", "", stop) for stop in run.stops[1:]] == ["i = 3", "i = 9"]
+    assert "ignore next 5 hits: bound, hit 4 times" in run.out
+    assert listed(run).endswith("bound, hit 10 times")
+
+
+def test_a_line_reached_by_a_step_while_its_breakpoint_is_ignored_is_a_step() -> None:
+    run = debug("some_rows.py", "break 9 thread 0", "continue", "break 10", "ignore 2 100", "next", "info breakpoints")
+    assert run.stops[2].startswith("stopped: step some_rows.py:10 in mark thread 0 of 2")
+    assert re.search(
+        r"breakpoint 2 at some_rows.py:10 in kernel mark ignore next \d+ hits: bound, hit \d+ time", run.out
+    )
+
+
+def test_hits_of_a_launch_that_stops_nowhere_are_counted_too() -> None:
+    run = debug("some_rows.py", "break 13", "ignore 1 1000", "break 20", "continue", "info breakpoints")
+    assert "breakpoint 1 at some_rows.py:13 in kernel mark ignore next 936 hits: bound, hit 64 times" in run.lines
+
+
+@pytest.mark.parametrize(
+    ("condition", "why"),
+    [
+        ("out[i + 60] == 0 and i >= 4", ""),
+        ("i > 3 and out[i * 1000] == 0", "out index 4000 in dimension 0, extent 64"),
+        ("i // (i - 5) == 100", "division by zero"),
+        ("i % (i - 5) == 100", "division by zero"),
+    ],
+)
+@pytest.mark.parametrize("options", [(), ("--no-bounds",)])
+def test_a_condition_that_fails_stops_and_says_so_and_harms_nothing(
+    condition: str, why: str, options: tuple[str, ...]
+) -> None:
+    run = debug(
+        "some_rows.py", f"break 13 if {condition}", "continue", "delete", "continue", threads=1, options=options
+    )
+    why = why or "out index 64 in dimension 0, extent 64"
+    assert run.stops[1].startswith(f"stopped: breakpoint 1: condition failed: {why} some_rows.py:13 in mark thread 0")
+    assert "sum 4252.0" in run.lines
+    assert run.lines[-1] == "exited: status 0"
+
+
+def test_a_condition_has_pythons_floor_and_modulo() -> None:
+    run = debug("some_rows.py", "break 13 if (i - 9) // 4 == -2 and (i - 9) % 4 == 1", "continue", threads=1)
+    assert [re.sub(".* · ", "", stop) for stop in run.stops[1:]] == ["i = 2"]
+
+
+def test_a_condition_that_cannot_be_built_in_is_evaluated_at_each_hit() -> None:
+    run = debug("some_rows.py", "break 13 if any(k == i for k in (5, 6))", "continue", "info breakpoints", threads=1)
+    (warning,) = run.starting("warning: The condition")
+    assert warning.startswith("warning: The condition of breakpoint 1 can't be built into kernel mark: ")
+    assert run.stops[1].endswith(" · i = 5")
+    assert listed(run).endswith(", hit 1 time")
+
+
+def test_a_condition_with_a_name_that_its_kernel_lacks_is_refused_at_once() -> None:
+    run = debug("some_rows.py", "break 13 if nn == 3", "continue")
+    assert run.lines[2].startswith(
+        "breakpoint 1 at some_rows.py:13 in kernel mark if nn == 3: cannot bind (the condition names nn, and kernel "
+        "mark has only "
+    )
+    assert len(run.stops) == 1
+
+
+def test_log_points_format_as_f_strings_do_and_are_no_reason_to_stop() -> None:
+    run = debug(
+        "some_rows.py",
+        "log 13 {i:>3}|{i!r}|{i=}|{value:.2f}|{{}}|{absent}|{out[70]}",
+        "break 13 if i == 2",
+        "continue",
+        threads=1,
+    )
+    logged = [line for line in run.lines if line.startswith("some_rows.py:13 thread 0")]
+    assert [line.split("|")[:3] for line in logged] == [
+        [f"some_rows.py:13 thread 0 {i:>3}", f"{i}", f"i={i}"] for i in range(2)
+    ]
+    assert re.search(r"\|\d+\.\d\d\|\{\}\|<There is no `absent` here.*>\|<.*out.*>$", logged[0])
+    assert run.stops[1] == "stopped: breakpoint 2 some_rows.py:13 in mark thread 0 of 1 · i = 2"
+
+
+def test_a_step_goes_on_through_a_log_point_in_a_called_function() -> None:
+    run = debug("bins.py", "break 18 thread 0", "log 11 here", "continue", "delete 1", "next")
+    assert run.stops[2].startswith("stopped: step bins.py:19 in count thread 0")
+    assert "bins.py:11 thread 0 here" in run.lines
+
+
+def test_a_thread_filter_holds_nobody_else_up() -> None:
+    run = debug("some_rows.py", "break 13 thread 1", "continue", "threads", "continue", "info breakpoints")
+    assert [re.search(r"thread (\d)", stop)[1] for stop in run.stops[1:]] == ["1", "1"]  # type: ignore[index]
+    assert any(re.match(r"\s+0\s+at barrier", line) for line in run.lines)
+    assert listed(run).endswith("thread 1: bound, hit 2 times")

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 QUIT_RUNNING = "The program is running. Press the key again to end it and leave; ^C stops it where it is."
 
+COMMANDS = {"next", "step", "continue", "finish", "until", "pause", "restart", "print"}
+TYPING = {
+    "console": (("Enter", "run"), ("Tab", "complete"), ("Up", "earlier"), ("^R", "search")),
+    "output": (("Enter", "send"), ("^D", "end of file")),
+}  # what the keys do on the line of these panes
+
 
 class Actions(Questions):
     """The app's actions; their names are those in `keys.KEYS`."""
@@ -39,15 +45,17 @@ class Actions(Questions):
         raise NotImplementedError
 
     def keys_now(self) -> Sequence[tuple[str, str]]:
+        """What the key line shows: letters where they are commands, else what works while one types."""
         usable = {name for _, name in self.bridge.usable_keys()}
         if self.bridge.phase is not Phase.EXITED:
             usable.discard("restart")  # possible, but not what one is looking for
-        commands = {"next", "step", "continue", "finish", "until", "pause", "restart", "print"}
-        return [
-            (keys.shown(key.keys), key.label)
-            for key in self.keys
-            if key.label and (key.name not in commands or key.name in usable)
-        ]
+        labelled = [key for key in self.keys if key.label and (key.name not in COMMANDS or key.name in usable)]
+        pane = self.workspace.typing()
+        if not pane:
+            return [(keys.shown(key.keys), key.label) for key in labelled]
+        leave = next(keys.shown(key.keys) for key in self.keys if key.name == "leave")
+        beside = [(keys.shown(part), key.label) for key in labelled for part in key.keys.split(",") if len(part) > 1]
+        return [*TYPING[pane], (leave, "back"), *[shown for shown in beside if len(shown[0]) > 1]]
 
     def action_command(self, text: str) -> None:
         self.run_command(text)

@@ -303,6 +303,7 @@ class PkdbApp(Guarded, Actions):
     def _title_changed(self) -> None:
         self.workspace.fit()
         self.workspace.refresh_titles()
+        self.key_line.refresh()
 
     @on(TabChosen)
     def _tab_chosen(self, message: TabChosen) -> None:

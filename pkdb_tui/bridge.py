@@ -11,8 +11,9 @@ from textual.message import Message
 
 from pkdb_tui.commands import language
 from pkdb_tui.commands.control import overview
+from pkdb_tui.commands.looking import stop_line
 from pkdb_tui.commands.registry import Reply, registry
-from pkdb_tui.engine.api import Event, LaunchOptions, Phase, SourceInfo, ThreadValues
+from pkdb_tui.engine.api import Event, LaunchOptions, Phase, SourceInfo, StopSnapshot, ThreadValues
 from pkdb_tui.engine.errors import PkdbError
 from pkdb_tui.engine.session import Session
 from pkdb_tui.panes import completion
@@ -108,6 +109,10 @@ class Bridge:
     @staticmethod
     def help_text() -> str:
         return overview()
+
+    @staticmethod
+    def stop_text(snapshot: StopSnapshot) -> str:
+        return stop_line(snapshot)
 
     @staticmethod
     def incomplete(text: str) -> bool:

@@ -23,6 +23,7 @@ from pkdb_tui.engine.api import (
     StopSnapshot,
     WatchesChanged,
 )
+from pkdb_tui.panes.status import FAULTS
 
 if TYPE_CHECKING:
     from pkdb_tui.app import PkdbApp
@@ -115,6 +116,8 @@ class EventShower:
         app, workspace = self._app, self._app.workspace
         if new and snapshot.reason is not Reason.START:
             app.key_line.clear()
+        if new:
+            workspace.console.tell_stop(app.bridge.stop_text(snapshot), fault=snapshot.reason in FAULTS)
         workspace.show_stale(False)
         app.status.show_stop(snapshot)
         workspace.source.show_stop(snapshot)

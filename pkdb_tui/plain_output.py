@@ -12,19 +12,16 @@ from typing import Any, TextIO
 import msgspec
 
 from pkdb_tui.commands.breaking import watch_line
-from pkdb_tui.commands.locations import shown_path
-from pkdb_tui.commands.looking import source_line
+from pkdb_tui.commands.looking import source_line, stop_line
 from pkdb_tui.commands.registry import Reply
 from pkdb_tui.engine.api import (
     Event,
     Exited,
-    FrameKind,
     LogPoint,
     Notice,
     ProgramOutput,
     Severity,
     Stopped,
-    StopSnapshot,
     WatchesChanged,
 )
 from pkdb_tui.engine.errors import PkdbError
@@ -45,14 +42,6 @@ class Printer(ABC):
     @abstractmethod
     def failed(self, line: str) -> None:
         """A command given beforehand was refused; the run ends with status 1."""
-
-
-def stop_line(snapshot: StopSnapshot) -> str:
-    """`stopped: breakpoint 2 yax.py:13 in yax thread 3 of 8 · j = 96`."""
-    frame = snapshot.location
-    focus = f" {snapshot.focus.text}" if snapshot.focus is not None and frame.kind is FrameKind.KERNEL else ""
-    text = f"stopped: {snapshot.reason_text} {shown_path(frame.file)}:{frame.line} in {frame.function}{focus}"
-    return f"{text} returning {snapshot.return_text}" if snapshot.return_text else text
 
 
 class TextPrinter(Printer):

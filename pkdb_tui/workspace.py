@@ -183,6 +183,12 @@ class Workspace(Guarded, Widget):
     def focused_name(self) -> str:
         return next((name for name, pane in self.panes.items() if self._has_focus(pane)), "source")
 
+    def typing(self) -> str:
+        """The pane in whose line one types; empty where letters are commands."""
+        if self.console.has_focus_within and self.console.input.has_focus:
+            return "console"
+        return "output" if self.output.has_focus_within and self.output.input.has_focus else ""
+
     def cycle(self, step: int) -> None:
         shown = [name for name in self.panes if name in self._layout_used.placed or name in tabs(self.size)]
         at = shown.index(self.focused_name()) if self.focused_name() in shown else 0

@@ -31,6 +31,14 @@ def frame_line(frame: Frame, selected: bool) -> str:
     return f"{mark} {frame.index:2} {frame.function} {shown_path(frame.file)}:{frame.line} {frame.kind.value}"
 
 
+def stop_line(snapshot: StopSnapshot) -> str:
+    """`stopped: breakpoint 2 yax.py:13 in yax thread 3 of 8 · j = 96`."""
+    frame = snapshot.location
+    focus = f" {snapshot.focus.text}" if snapshot.focus is not None and frame.kind is FrameKind.KERNEL else ""
+    text = f"stopped: {snapshot.reason_text} {shown_path(frame.file)}:{frame.line} in {frame.function}{focus}"
+    return f"{text} returning {snapshot.return_text}" if snapshot.return_text else text
+
+
 def source_line(frame: Frame) -> str:
     """The frame's source line, as `13      acc += y[j] * row_sum`; empty where there is none."""
     text = linecache.getline(frame.file, frame.line).rstrip()

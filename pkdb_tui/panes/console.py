@@ -271,6 +271,9 @@ class ConsolePane(Guarded, Vertical):
         if text:
             self.lines.write(text, self.palette.text)
 
+    def tell_stop(self, text: str, *, fault: bool) -> None:
+        self.lines.write(text, self.palette.fault if fault else self.palette.dim)
+
     def warn(self, text: str) -> None:
         self.lines.write(text, self.palette.changed)
 

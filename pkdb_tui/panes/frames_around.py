@@ -23,8 +23,10 @@ class TabChosen(Message):
 
 
 class Title(Guarded, Widget):
-    """`─ stack ─────`; with several names it is a line of tabs. `read` gives (name, badge, active, focused) each;
-    a badge that begins with `+` is news."""
+    """`─ stack ─────`, `─[stack]─────` with the focus; with several names it is a line of tabs.
+
+    `read` gives (name, badge, active, focused) each; a badge that begins with `+` is news.
+    """
 
     DEFAULT_CSS = "Title { height: 1; background: transparent; }"
 
@@ -47,9 +49,11 @@ class Title(Guarded, Widget):
         self._shown = self._read()
         for name, badge, active, focused in self._shown:
             style = self.palette.here if focused else self.palette.text if active else self.palette.dim
-            segments.append(Segment(f" {name} ", style))
+            before, after = "[]" if focused else "  "  # the focus is seen without colours, too
+            segments.append(Segment(f"{before}{name}", style))
             if badge:
-                segments.append(Segment(f"{badge} ", self.palette.changed if badge.startswith("+") else style))
+                segments.append(Segment(f" {badge}", self.palette.changed if badge.startswith("+") else style))
+            segments.append(Segment(after, style))
             segments.append(Segment("─", self.palette.rule))
         strip = Strip(segments)
         if strip.cell_length < width:

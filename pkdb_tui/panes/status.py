@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
-from pkdb_tui.engine.api import ExitCause, FrameKind, Phase, Progress, StopSnapshot
+from pkdb_tui.engine.api import ExitCause, FrameKind, Phase, Progress, Reason, StopSnapshot
+from pkdb_tui.panes.base import Row
 from pkdb_tui.panes.guard import Guarded
 from pkdb_tui.panes.palette import Palette
+
+FAULTS = (Reason.EXCEPTION, Reason.SIGNAL, Reason.BOUNDS, Reason.ERROR)
 
 
 def _clock(seconds: float) -> str:
@@ -70,54 +74,69 @@ class StatusLine(Guarded, Widget):
 
     # --- text ---
 
-    def _left(self, room: int) -> list[tuple[str, Style]]:
+    def _unstopped(self) -> Row:
+        """What is said while there is no stop to tell of."""
         palette = self.palette
-        parts: list[tuple[str, Style]] = [(f" {self.program} ", palette.here), ("▪ ", palette.dim)]
-        stop = self._snapshot
+        parts: Row = [(f" {self.program} ", palette.here), ("▪ ", palette.dim)]
         if self._activity:
             return [*parts, (f"{self._activity}, {self._now() - self._activity_since:.1f} s", palette.changed)]
         if self._phase is Phase.EXITED and self._cause is not None:
             bad = bool(self._cause.signal or self._cause.exception)
             return [*parts, (f"exited: {self._cause.text}", palette.fault if bad else palette.text)]
-        if stop is None or not self._phase.stopped:
-            return [*parts, (self._phase.value, palette.text)]
-        if stop.kernel is not None:
-            parts.append((self._kernel_text(room), palette.kernel))
-        else:
-            parts.append((f"python · {stop.location.function}", palette.text))
-        faulty = stop.reason.value in ("exception", "signal", "bounds", "error")
-        parts.append((f" · {stop.reason_text.splitlines()[0]}", palette.fault if faulty else palette.text))
+        return [*parts, (self._phase.value, palette.text)]
+
+    def _stopped(self, stop: StopSnapshot) -> Iterator[tuple[Row, Row]]:
+        """(left, right), ever shorter: why it stopped is worth more than all else, which stands in panes, too."""
+        palette = self.palette
+        style = palette.fault if stop.reason in FAULTS else palette.text
+        why: Row = [(stop.reason_text.splitlines()[0], style)]
         if stop.return_text:
-            parts.append((f" · returns {stop.return_text}", palette.changed))
-        return parts
-
-    def _kernel_text(self, room: int) -> str:
-        """The kernel, its space and launch; where room is short, why it stopped is worth more than those."""
-        stop = self._snapshot
-        assert stop is not None
-        assert stop.kernel is not None
-        parts = [f"kernel {stop.kernel.name}", stop.kernel.space, f"launch {stop.kernel.launch}"]
-        if stop.kernel.build == "release":
-            parts.insert(1, "optimised")
-        fixed = len(self.program) + len(stop.reason_text.splitlines()[0]) + 10
-        while len(parts) > 1 and fixed + len(" · ".join(parts)) > room:
-            parts.pop()
-        return " · ".join(parts)
-
-    def _right(self) -> list[tuple[str, Style]]:
-        stop = self._snapshot
-        parts: list[tuple[str, Style]] = []
-        if stop is not None and stop.focus is not None and stop.location.kind is FrameKind.KERNEL:
-            parts.append((f"{stop.focus.text}   ", self.palette.here))
+            why.append((f" · returns {stop.return_text}", palette.changed))
+        program: Row = [(f" {self.program} ", palette.here), ("▪ ", palette.dim)]
+        focus: Row = []
+        if stop.focus is not None and stop.location.kind is FrameKind.KERNEL:
+            focus = [(f"{stop.focus.text}   ", palette.here)]
         elif self.runtime and self.size.width >= 140:
-            parts.append((f"{self.runtime}   ", self.palette.dim))
+            focus = [(f"{self.runtime}   ", palette.dim)]
+        clock = self._elapsed()
+        where = self._where(stop)
+        for count in range(len(where), 0, -1):
+            yield [*program, *self._joined(where[:count]), *why], [*focus, clock]
+        yield [(" ", palette.text), *self._joined(where[:1]), *why], [*focus, clock]
+        yield [(" ", palette.text), *why], [*focus, clock]
+        yield [(" ", palette.text), *why], focus
+        yield [(" ", palette.text), *why], []
+
+    def _where(self, stop: StopSnapshot) -> Row:
+        """The kernel, its space and launch, or the Python function; what is worth least stands last."""
+        if stop.kernel is None:
+            return [(f"python · {stop.location.function}", self.palette.text)]
+        words = [f"kernel {stop.kernel.name}", stop.kernel.space, f"launch {stop.kernel.launch}"]
+        if stop.kernel.build == "release":
+            words.insert(1, "optimised")
+        return [(word, self.palette.kernel) for word in words]
+
+    def _joined(self, parts: Row) -> Row:
+        return [(f"{text} · ", style) for text, style in parts]
+
+    def _elapsed(self) -> tuple[str, Style]:
         seconds = self._now() - self._running_since if self._phase.running else self._ran
-        return [*parts, (_clock(seconds) + " ", self.palette.dim)]
+        return f"{_clock(seconds)} ", self.palette.dim
+
+    def _row(self, width: int) -> tuple[Row, Row]:
+        stop = self._snapshot
+        if self._activity or stop is None or not self._phase.stopped:
+            return self._unstopped(), [self._elapsed()]
+        left: Row = []
+        right: Row = []
+        for left, right in self._stopped(stop):
+            if sum(cell_len(text) for text, _ in (*left, *right)) < width:
+                break
+        return left, right
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
-        right = Strip([Segment(text, style) for text, style in self._right()])
-        left = Strip([Segment(text, style) for text, style in self._left(width - right.cell_length)])
+        left, right = (Strip([Segment(*part) for part in row]) for row in self._row(width))
         if left.cell_length + right.cell_length + 1 > width:
             left = left.crop(0, max(width - right.cell_length - 2, 0))
             left = Strip([*left, Segment("… ", self.palette.dim)])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
-from whole import debugging, until_phase
+from whole import debugging, seen, until_phase
 
 from pkdb_tui.engine.api import Phase
 
@@ -109,6 +110,88 @@ async def test_a_program_that_runs_is_ended_only_when_asked_twice(tmp_path: Path
         assert app.key_line.message.startswith("The program is running.")
         assert app.bridge.phase.running
         await pilot.press("q")
+        async with asyncio.timeout(10):
+            while app.bridge.phase.running:
+                await asyncio.sleep(0.01)
+    assert app.return_value == 0
+
+
+async def test_every_stop_is_a_line_of_the_console(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "a = 1\nb = 2\nraise ValueError('much too long' * 20)\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.press("n", "c")
+        async with asyncio.timeout(10):
+            while not any("ValueError" in text for text, _ in app.workspace.console.lines._texts):
+                await asyncio.sleep(0.01)
+        told = [text for text, _ in app.workspace.console.lines._texts if text.startswith("stopped: ")]
+        assert [text.split(" ")[1] for text in told] == ["start", "step", "exception"]
+        assert "much too long" * 20 in told[2]
+        assert told[1].endswith("p.py:2 in <module>")
+        await app.bridge.session.quit()
+
+
+async def test_the_key_line_shows_what_works_where_the_focus_is(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "a = 1\nb = 2\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.pause()
+        for words in ("n next", "c continue", "b break", "e eval", "w watch", "? help", "q quit"):
+            assert words in app.key_line.render_line(0).text
+        await pilot.press("colon")
+        await pilot.pause()
+        typing = app.key_line.render_line(0).text
+        assert typing.split()[:4] == ["Enter", "run", "Tab", "complete"]
+        assert "Esc back" in typing
+        assert "n next" not in typing
+        assert "f10 next" in typing
+        await pilot.press("f10")
+        await app.workers.wait_for_complete([worker for worker in app.workers if worker.group == "commands"])
+        await app.bridge.session.settled()
+        assert app.bridge.session.require_stop().location.line == 2
+        await app.bridge.session.quit()
+
+
+async def test_keys_are_commands_in_the_output_once_the_program_has_ended(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "print('said')\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.press("7", "x")
+        assert app.workspace.output.input.value == "x"
+        await pilot.press("escape", "c")
+        await until_phase(app, Phase.EXITED)
+        await pilot.pause()
+        await pilot.press("7")
+        await pilot.pause()
+        assert app.workspace.focused_name() == "output"
+        await pilot.press("R")
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.pause()
+        assert app.workspace.output.input.display
+        await app.bridge.session.quit()
+
+
+async def test_the_focus_is_seen_without_colours(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "a = 1\nb = 2\n")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        for key, name in [("3", "stack"), ("4", "variables"), ("colon", "console"), ("escape", "p.py")]:
+            await pilot.press(key)
+            await pilot.pause()
+            assert re.findall(r"─\[([^\s\]]+)", seen(app)) == [name]
+        await app.bridge.session.quit()
+
+
+async def test_a_second_q_ends_what_runs_however_soon_it_comes(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "while True:\n    pass\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.press("c")
+        async with asyncio.timeout(10):
+            while not app.bridge.phase.running:
+                await asyncio.sleep(0.01)
+        app.action_quit_session()
+        app.action_quit_session()
         async with asyncio.timeout(10):
             while app.bridge.phase.running:
                 await asyncio.sleep(0.01)

@@ -1,0 +1,41 @@
+"""The top line: why the program stopped is read whole, whatever else there would be to say."""
+
+from __future__ import annotations
+
+import pytest
+from host import PALETTE, lines, shown
+from values import kernel_stop
+
+from pkdb_tui.engine.api import Focus, Phase, Reason
+from pkdb_tui.panes.status import StatusLine
+
+LONG = "bounds: counter index 504 in dimension 0, extent 504"
+
+
+async def line_at(width: int, **changes: object) -> str:
+    status = StatusLine(PALETTE, lambda: 0.0)
+    status.program = "yax.py"
+    async with shown(status, width, 1):
+        status.show_phase(Phase.STOPPED_KERNEL)
+        status.show_stop(kernel_stop(**changes))
+        return lines(status)[0]
+
+
+async def test_all_of_it_where_there_is_room() -> None:
+    line = await line_at(120)
+    assert line.startswith(" yax.py ▪ kernel yax · OpenMP · launch 1 · breakpoint 2 ")
+    assert line.endswith(" thread 3 of 8 · j = 96   00:00.00")
+
+
+@pytest.mark.parametrize("focus", ["thread 3 of 8 · j = 96", "thread 127 of 128 · i = 1048576, j = 1048576"])
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
+async def test_index_and_extent_are_read_at_every_width(width: int, focus: str) -> None:
+    changes = {"reason": Reason.BOUNDS, "reason_text": LONG, "focus": Focus(thread=3, threads=8, text=focus)}
+    line = await line_at(width, **changes)
+    assert LONG in line
+    assert focus in line or width < 120
+
+
+async def test_the_focus_stays_before_the_program_and_the_kernel() -> None:
+    line = await line_at(80, reason=Reason.BOUNDS, reason_text=LONG)
+    assert line.split("  ") == [f" {LONG}", "thread 3 of 8 · j = 96"]

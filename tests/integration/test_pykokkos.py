@@ -118,3 +118,18 @@ def test_an_index_out_of_bounds_stops_at_its_line_with_index_and_extent(tmp_path
     assert "i = 5" in stop
     assert "v   float64[8]  host" in run.stdout.splitlines()
     assert "8" in run.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("condition", "row"),
+    [
+        ("a[j, -1] // 3 == 7", 5),
+        ("-j % 3 == 2 and (j - 8) // 3 == -3 and j in range(0, 8)", 1),
+        ("a[j + 3, 0] > 1e9", 5),
+    ],
+)
+def test_conditions_have_pythons_arithmetic_and_stop_on_errors(tmp_path: Path, condition: str, row: int) -> None:
+    """Indices from the end, rounding down, and an index error, which stops as in pdb."""
+    run = debug(tmp_path, f"break 16 if {condition}", "continue", "print j", "delete", "continue")
+    assert str(row) in run.stdout.splitlines()
+    assert "sum 248.0" in run.stdout

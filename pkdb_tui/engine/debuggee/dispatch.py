@@ -71,6 +71,9 @@ class Dispatch:
         self._adapters.append(adapter)
         adapter.install(self.launch)
 
+    def knows(self, framework: str) -> bool:
+        return any(adapter.name == framework for adapter in self._adapters)
+
     def tell(self, text: str) -> None:
         self._connection.event("notice", {"text": text, "severity": "warning"})
 

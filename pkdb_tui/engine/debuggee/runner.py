@@ -108,7 +108,7 @@ def run(debugger: Debugger, config: Json, ready: Json) -> None:
     debugger.table.main_file = real_path(file)
     info = debugger.table.see(code)
     runtime, detail = describe()
-    if runtime == "installed":
+    if runtime == "installed" and not debugger.dispatch.knows("pykokkos"):
         from pkdb_tui.engine.debuggee.frameworks.pykokkos import PyKokkosAdapter
 
         debugger.dispatch.add(PyKokkosAdapter(debugger.dispatch.tell))

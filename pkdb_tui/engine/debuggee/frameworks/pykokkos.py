@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Any
 from pkdb_tui.engine.debuggee.frameworks.after_import import after_import
 from pkdb_tui.engine.debuggee.frameworks.base import Adapter
 from pkdb_tui.engine.debuggee.frameworks.minikokkos import MinikokkosAdapter
-from pkdb_tui.engine.debuggee.sources import add_library
+from pkdb_tui.engine.debuggee.frameworks.pykokkos_conditions import (
+    MISSING,
+    Compiled,
+    Condition,
+    Refused,
+    compile_condition,
+)
+from pkdb_tui.engine.debuggee.frameworks.pykokkos_header import TEAM
+from pkdb_tui.engine.debuggee.sources import add_library, read_source
 
 if TYPE_CHECKING:
     from pkdb_tui.engine.debuggee.frameworks.pykokkos_build import Captured, DebugBuilds
@@ -39,14 +47,6 @@ class Kernel:
 
 
 @dataclass(frozen=True)
-class Condition:
-    id: int
-    file: str
-    line: int
-    expression: str
-
-
-@dataclass(frozen=True)
 class Build:
     """A loaded debug build, in the terms of `dispatch`."""
 
@@ -55,7 +55,7 @@ class Build:
     lines: Mapping[str, tuple[int, ...]]
     captured: Captured | None
     runtime: Any
-    team: str = ""
+    team: str = TEAM
     bounds: str = "Kokkos::Impl::host_abort"
     conditions: Mapping[int, tuple[str, int]] = field(default_factory=dict)
     refused: Mapping[int, str] = field(default_factory=dict)
@@ -134,31 +134,76 @@ class PyKokkosLaunch:
 
     def optimised(self) -> Build:
         """PyKokkos' own build has no line tables: a pause in it shows no Python line."""
-        return Build(path="", entry="", lines={}, captured=None, runtime=None, bounds="")
+        return Build(path="", entry="", lines={}, captured=None, runtime=None, team="", bounds="")
 
     def build_debug(self, conditions: Sequence[Condition] = (), *, bounds: bool = True) -> Build:
-        from pkdb_tui.engine.debuggee.frameworks.pykokkos_build import BOUNDS_FLAG, lines_of
+        from pkdb_tui.engine.debuggee.frameworks.pykokkos_build import BOUNDS_FLAG, built_in, lines_of
 
         entities = self._entity if isinstance(self._entity, list) else [self._entity]
         sources = [_kernel(entity).file for entity in entities]
-        runtime = self._builds().runtime(sources, BOUNDS_FLAG if bounds else "")
-        captured = runtime.capture(self._start)
-        functor = self.kernel.name
-        if hasattr(self._entity, "__self__"):
-            functor = type(self._entity.__self__).__name__
-        elif not callable(self._entity) and not isinstance(self._entity, list):
-            functor = type(self._entity).__name__
+        compiled, refused = self._compiled(conditions)
+        captured, runtime = self._capture(sources, BOUNDS_FLAG if bounds else "", compiled, refused)
+        path = captured.module.__file__
+        carried = built_in(path)
+        for number in [n for n, condition in compiled.items() if condition.source not in carried]:
+            refused.setdefault(number, f"line {compiled.pop(number).line} has no code in this kernel")
         return Build(
-            path=os.path.realpath(captured.module.__file__),
-            entry=f"pk_functor_{functor}::operator()",
-            lines={file: tuple(lines) for file, lines in lines_of(captured.module.__file__).items()},
+            path=os.path.realpath(path),
+            entry=f"pk_functor_{self._functor}::operator()",
+            lines={file: tuple(lines) for file, lines in lines_of(path).items()},
             captured=captured,
             runtime=runtime,
-            refused={c.id: "PyKokkos' builds carry no conditions" for c in conditions},
+            conditions={number: (condition.source, condition.line) for number, condition in compiled.items()},
+            refused=refused,
         )
 
+    def _compiled(self, conditions: Sequence[Condition]) -> tuple[dict[int, Compiled], dict[int, str]]:
+        """By breakpoint: conditions as C++, and why one can't be."""
+        compiled: dict[int, Compiled] = {}
+        refused: dict[int, str] = {}
+        for condition in conditions:
+            file = os.path.realpath(condition.file)
+            try:
+                compiled[condition.id] = compile_condition(condition, read_source(file), self._outside)
+            except Refused as error:
+                refused[condition.id] = str(error)
+        return compiled, refused
+
+    def _outside(self, name: str) -> Any:
+        """A name of the module around the kernel, by its value now."""
+        entity = self._entity[0] if isinstance(self._entity, list) else self._entity
+        module = sys.modules.get(getattr(entity, "__module__", None) or type(entity).__module__)
+        names = getattr(entity, "__globals__", None) or getattr(module, "__dict__", {})
+        return names.get(name, MISSING)
+
+    def _capture(
+        self, sources: list[str], flags: str, compiled: dict[int, Compiled], refused: dict[int, str]
+    ) -> tuple[Captured, Any]:
+        """Builds; a condition that the C++ compiler refuses goes from `compiled` to `refused`."""
+        from pkdb_tui.engine.debuggee.frameworks.pykokkos_build import BuildError
+
+        while True:
+            runtime = self._builds().runtime(sources, flags, list(compiled.values()))
+            try:
+                return runtime.capture(self._start), runtime
+            except BuildError as error:
+                blamed = {n: said for n, c in compiled.items() if (said := error.about(c.origin))}
+                if not blamed:
+                    raise
+                for number, said in blamed.items():
+                    del compiled[number]
+                    refused[number] = said
+
+    @property
+    def _functor(self) -> str:
+        if hasattr(self._entity, "__self__"):
+            return type(self._entity.__self__).__name__
+        if not callable(self._entity) and not isinstance(self._entity, list):
+            return type(self._entity).__name__
+        return self.kernel.name
+
     def run_debug(self, build: Build) -> Any:
-        return build.runtime.call(build.captured)
+        return build.runtime.call(build.captured, parallel=self.space == "OpenMP")
 
 
 class PyKokkosAdapter(Adapter):

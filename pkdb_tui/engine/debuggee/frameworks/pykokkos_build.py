@@ -8,20 +8,23 @@ the flags, the compiler and the versions, so that an edited kernel is never serv
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import fcntl
 import hashlib
 import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pkdb_tui.engine.debuggee.frameworks import pykokkos_lines
+from pkdb_tui.engine.debuggee.frameworks import pykokkos_conditions, pykokkos_header, pykokkos_lines
+from pkdb_tui.engine.debuggee.frameworks.pykokkos_conditions import Compiled
 
 BOUNDS_FLAG = "-DKOKKOS_ENABLE_DEBUG_BOUNDS_CHECK"
 
@@ -41,6 +44,7 @@ g++ -std=c++${{STANDARD:-17}} -O0 -g -fno-omit-frame-pointer -fopenmp -fPIC -sha
 _PYTHON_LINE = re.compile(
     r'^#line (\d+) "([^"\n]+\.py)"\n(?! *(?:KOKKOS_|template|struct|~|pk_functor_))', re.MULTILINE
 )
+_CONDITION = re.compile(r'^#line \d+ "([^"\n]+#pkdb\d+)"\n', re.MULTILINE)
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -50,6 +54,11 @@ class BuildError(Exception):
     def __init__(self, output: str) -> None:
         self.output = _ANSI.sub("", output).strip()
         super().__init__(self.output)
+
+    def about(self, origin: str) -> str:
+        """The first thing a compiler said about a file, or nothing."""
+        found = re.search(rf"{re.escape(origin)}:\d+:\d+: error: (.*)", self.output)
+        return f"the C++ compiler says: {found.group(1)}" if found else ""
 
     @property
     def line(self) -> int:
@@ -79,6 +88,8 @@ def build_key(sources: list[str], flags: str) -> str:
     framework = Path(pykokkos.__file__).parent / "core" / "translators" / "static.py"
     facts = (
         flags,
+        pykokkos_header.TEXT,
+        _SCRIPT,
         _compiler_version(),
         framework.stat().st_mtime_ns,
         sys.version,
@@ -92,18 +103,27 @@ class _Building(threading.local):
     """What the patched parts of PyKokkos need to know while this thread makes a debug build."""
 
     directory: Path | None = None
+    conditions: Mapping[tuple[str, int], Sequence[Compiled]] = {}
 
 
 _building = _Building()
 
 
 @contextlib.contextmanager
-def _building_in(directory: Path) -> Iterator[None]:
-    previous, _building.directory = _building.directory, directory
+def _building_in(directory: Path, conditions: Sequence[Compiled]) -> Iterator[None]:
+    previous = _building.directory, _building.conditions
+    by_place: dict[tuple[str, int], list[Compiled]] = {}
+    for condition in conditions:
+        by_place.setdefault((condition.file, condition.line), []).append(condition)
+    _building.directory, _building.conditions = directory, by_place
     try:
         yield
     finally:
-        _building.directory = previous
+        _building.directory, _building.conditions = previous
+
+
+def _before(place: tuple[str, int]) -> str:
+    return pykokkos_conditions.written_before(_building.conditions, place)
 
 
 def _patch_places(core: Any) -> None:
@@ -129,10 +149,18 @@ def _write_script(directory: Path, flags: str) -> None:
     if script.exists():
         return
     directory.mkdir(parents=True, exist_ok=True)
-    draft = directory / f"compile.sh.{os.getpid()}"
-    draft.write_text(_SCRIPT.format(flags=flags, python=sys.executable))
+    header = directory / pykokkos_header.NAME
+    _write_whole(header, pykokkos_header.TEXT)
+    flags += f" -include {shlex.quote(str(header))}"
+    _write_whole(script, _SCRIPT.format(flags=flags, python=sys.executable))
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Executable, and never seen half written."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    draft.write_text(text)
     draft.chmod(0o755)
-    draft.replace(script)
+    draft.replace(path)
 
 
 @contextlib.contextmanager
@@ -141,6 +169,13 @@ def _locked(directory: Path) -> Iterator[None]:
     with open(directory / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def built_in(module_file: str) -> set[str]:
+    """The source names of the conditions that a debug build carries."""
+    directory = Path(module_file).parent
+    sources = (directory.parent / "functor.hpp", directory / "bindings.cpp")
+    return {name for source in sources for name in _CONDITION.findall(source.read_text())}
 
 
 def lines_of(module_file: str) -> dict[str, list[int]]:
@@ -162,16 +197,17 @@ class DebugBuilds:
         self.core = type("core", (), {"cpp_setup": cpp_setup, "module_setup": module_setup})
         self._runtime_class = _runtime_class(runtime.Runtime, compiler.Compiler)
         self._runtimes: dict[str, Any] = {}
-        pykokkos_lines.install(cppast, visitors)
+        pykokkos_lines.install(cppast, visitors, _before)
         _patch_places(self.core)
 
-    def runtime(self, sources: list[str], flags: str) -> Any:
-        """The private runtime for these sources."""
-        key = build_key(sources, flags)
+    def runtime(self, sources: list[str], flags: str, conditions: Sequence[Compiled] = ()) -> Any:
+        """The private runtime for these sources, with these conditions compiled in."""
+        said = " ".join(sorted(condition.digest for condition in conditions))
+        key = build_key(sources, f"{flags} {said}".strip())
         if key not in self._runtimes:
             directory = cache_directory() / key
             _write_script(directory, flags)
-            self._runtimes[key] = self._runtime_class(directory)
+            self._runtimes[key] = self._runtime_class(directory, conditions)
         return self._runtimes[key]
 
 
@@ -223,15 +259,16 @@ def _runtime_class(base: Any, compiler: Any) -> Any:
     class DebugRuntime(base):  # type: ignore[misc]
         """Builds and loads, and stops short of calling; `call` makes the call later."""
 
-        def __init__(self, directory: Path) -> None:
+        def __init__(self, directory: Path, conditions: Sequence[Compiled]) -> None:
             super().__init__()
             self.directory = directory
+            self.conditions = conditions
             self.compiler = debug_compiler(directory)
             self.fusion_strategy = None  # fusing is done when a launch gets here
 
         def capture(self, launch: Callable[[Any], Any]) -> Captured:
             """What `launch(self)` would call. Raises BuildError."""
-            with _building_in(self.directory):
+            with _building_in(self.directory, self.conditions):
                 try:
                     launch(self)
                 except Captured as captured:
@@ -241,7 +278,9 @@ def _runtime_class(base: Any, compiler: Any) -> Any:
         def call_wrapper(self, entity: Any, members: Any, args: Any, module: Any) -> Any:
             raise Captured(entity, members, args, module)
 
-        def call(self, captured: Captured) -> Any:
+        def call(self, captured: Captured, *, parallel: bool) -> Any:
+            """The launch itself; `parallel` when its space runs more than one thread."""
+            getattr(ctypes.CDLL(captured.module.__file__), pykokkos_header.FILL)(int(parallel))
             entity, members, args = captured.entity, captured.members, captured.arguments
             result = super().call_wrapper(entity, members, args, captured.module)
             if not callable(entity) and not isinstance(entity, list):

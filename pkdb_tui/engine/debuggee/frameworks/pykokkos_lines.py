@@ -8,6 +8,7 @@ Untagged trees, such as those of PyKokkos' own optimised builds, come out as the
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 GLUE = "pk_glue.hpp"
@@ -40,17 +41,16 @@ def _visit(original: Any) -> Any:
     return visit
 
 
-def _serialize(original: Any) -> Any:
+def _serialize(original: Any, before: Callable[[tuple[str, int]], str]) -> Any:
     def serialize(self: Any, node: Any) -> str:
         text: str = original(self, node)
         place = getattr(node, _PLACE, None)
         if place is None:
             return text
-        text = directive(*place) + text
         # What follows a whole function is glue again, and must not inherit its last line.
         if type(node).__name__ in ("MethodDecl", "FunctionDecl", "RecordDecl", "ConstructorDecl"):
-            text += directive(GLUE, 1)
-        return text
+            return directive(*place) + text + directive(GLUE, 1)
+        return before(place) + directive(*place) + text
 
     return serialize
 
@@ -65,10 +65,13 @@ def _main_body(original: Any) -> Any:
     return visit_function
 
 
-def install(cppast: Any, visitors: Any) -> None:
-    """Patch PyKokkos' visitor and serializer; to be called once, before anything is tagged."""
+def install(cppast: Any, visitors: Any, before: Callable[[tuple[str, int]], str]) -> None:
+    """Patch PyKokkos' visitor and serializer; to be called once, before anything is tagged.
+
+    `before(place)` is what to write in front of a statement from this (file, line).
+    """
     base = visitors.PyKokkosVisitor
     base.visit = _visit(base.visit)
-    cppast.Serializer.serialize = _serialize(cppast.Serializer.serialize)
+    cppast.Serializer.serialize = _serialize(cppast.Serializer.serialize, before)
     main = visitors.KokkosMainVisitor
     main.visit_FunctionDef = _main_body(main.visit_FunctionDef)

@@ -1,0 +1,86 @@
+"""The C++ that every debug build of a PyKokkos kernel includes first: its team table, and Python's arithmetic."""
+
+NAME = "pkdb_debug.hpp"
+TEAM = "pk_team"  # struct { int size; int tid[]; }, which gdb reads
+FILL = "pk_team_fill"  # fills it for a launch in an execution space
+
+TEXT = r"""#pragma once
+#include <algorithm>
+#include <cmath>
+#include <omp.h>
+#include <sys/syscall.h>
+#include <type_traits>
+#include <unistd.h>
+#include <utility>
+extern "C" {
+__attribute__((visibility("hidden"))) struct { int size; int tid[1024]; } pk_team;
+// Kokkos' OpenMP regions use the pool that this region of the same thread uses, in the same order.
+__attribute__((visibility("default"), used)) void pk_team_fill(int parallel) {
+  int threads = parallel ? std::min(omp_get_max_threads(), 1024) : 1;
+  pk_team.size = threads;
+#pragma omp parallel num_threads(threads)
+  pk_team.tid[omp_get_thread_num()] = static_cast<int>(syscall(SYS_gettid));
+}
+}
+namespace pkdb {
+struct Fault {};
+template <class T> auto num(const T& v) {
+  if constexpr (std::is_same_v<T, bool>) return v;
+  else if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) return static_cast<long long>(v);
+  else if constexpr (std::is_floating_point_v<T>) return static_cast<double>(v);
+  else return v;
+}
+template <class T> bool truth(const T& v) { return v != T(); }
+template <class A, class B> auto floordiv(A a, B b) {
+  if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {
+    long long x = a, y = b;
+    if (y == 0) throw Fault();
+    long long q = x / y;
+    return (x % y != 0 && (x < 0) != (y < 0)) ? q - 1 : q;
+  } else return std::floor(double(a) / double(b));
+}
+template <class A, class B> auto mod(A a, B b) {
+  if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {
+    long long x = a, y = b;
+    if (y == 0) throw Fault();
+    long long r = x % y;
+    return (r != 0 && (r < 0) != (y < 0)) ? r + y : r;
+  } else {
+    double r = std::fmod(double(a), double(b));
+    return (r != 0 && (r < 0) != (double(b) < 0)) ? r + double(b) : r;
+  }
+}
+template <class A, class B> auto power(A a, B b) {
+  if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {
+    long long r = 1;
+    for (long long n = b; n > 0; --n) r *= a;
+    return b < 0 ? static_cast<long long>(std::pow(double(a), double(b))) : r;
+  } else return std::pow(double(a), double(b));
+}
+template <class A> auto abs(A a) {
+  if constexpr (std::is_same_v<A, bool>) return static_cast<long long>(a);
+  else if constexpr (std::is_arithmetic_v<A>) return a < 0 ? -a : a;
+  else return std::hypot(double(a.real()), double(a.imag()));
+}
+template <class A, class B> auto least(A a, B b) { using T = std::common_type_t<A, B>; return std::min<T>(a, b); }
+template <class A, class B> auto most(A a, B b) { using T = std::common_type_t<A, B>; return std::max<T>(a, b); }
+inline long long place(long long i, long long extent) {
+  if (i < 0) i += extent;
+  if (i < 0 || i >= extent) throw Fault();
+  return i;
+}
+template <class T, std::size_t N> T at(const T (&list)[N], long long i) { return list[place(i, N)]; }
+template <class V, std::size_t... D> auto element(const V& v, const long long* i, std::index_sequence<D...>) {
+  return static_cast<typename V::non_const_value_type>(v(i[D]...));
+}
+template <class V, class... I, class = typename V::non_const_value_type> auto at(const V& v, I... i) {
+  static_assert(sizeof...(I) == std::size_t(V::rank), "one index for each dimension is needed");
+  long long index[] = {static_cast<long long>(i)...};
+  for (int d = 0; d < int(sizeof...(I)); ++d) index[d] = place(index[d], static_cast<long long>(v.extent(d)));
+  return element(v, index, std::make_index_sequence<sizeof...(I)>());
+}
+template <class F> bool holds(F f) {
+  try { return f(); } catch (const Fault&) { return true; }
+}
+}
+"""

@@ -1,0 +1,96 @@
+"""Conditions, ignore counts, log points, thread filters and temporaries on kernel lines, on either runtime."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from runtimes import BOTH, debug
+
+pytestmark = pytest.mark.parametrize("runtime", BOTH)
+
+PROGRAM = """import numpy as np
+import pykokkos as pk
+
+LIMIT = 5
+
+
+@pk.function
+def half(v: float) -> float:
+    w: float = v / 2.0
+    return w
+
+
+@pk.workunit
+def row_sums(j: int, acc: pk.Acc[pk.double], cols: int, a: pk.View2D[pk.double]):
+    total: float = 0
+    for i in range(cols):
+        total += half(a[j][i])
+    acc += total
+
+
+a = np.arange(32.0).reshape(8, 4)
+policy = pk.RangePolicy(pk.ExecutionSpace.OpenMP, 0, 8)
+print("sum", pk.parallel_reduce(policy, row_sums, cols=4, a=a))
+"""
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sums") / "sums.py"
+    path.write_text(PROGRAM)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("line", "condition", "shown", "values"),
+    [
+        (18, "total > 30 and j % 2 == 1", "total, j", ["(43.0, 5)", "(59.0, 7)"]),
+        (17, "j == LIMIT and a[j, 3] == 23 and 0 < i < 4", "j, i", ["(5, 1)", "(5, 2)", "(5, 3)"]),
+        (17, "1 < i < 3 and not j & 6 or a[7][3] == 0", "j, i", ["(0, 2)", "(1, 2)"]),
+        (18, "abs(total - 27) < 0.5 and a.shape[0] == len(a) and not j == 4", "total", ["27.0"]),
+    ],
+)
+def test_a_condition_stops_exactly_where_it_holds(
+    script: Path, runtime: str, line: int, condition: str, shown: str, values: list[str]
+) -> None:
+    run = debug(
+        runtime, script, f"break {line} if {condition}", *[c for _ in values for c in ("continue", f"print {shown}")],
+        "continue", variables={"OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert run.stops == [f"sums.py:{line}"] * len(values), run.out + run.err
+    assert [text for text in run.lines if text in values] == values
+    assert run.lines[-2:] == ["sum 248.0", "exited: status 0"]
+
+
+def test_a_condition_on_a_name_not_declared_yet_says_so_and_the_kernel_runs(script: Path, runtime: str) -> None:
+    run = debug(
+        runtime, script, "break 9 if w > 0", "break 18 if total > 50", "continue", "break", "delete", "continue"
+    )
+    assert run.stops == ["sums.py:18"]
+    (refused,) = [line for line in run.lines if "if w > 0: cannot bind" in line]
+    assert "w" in refused.partition("cannot bind")[2]
+    assert "sum 248.0" in run.lines
+
+
+def test_ignored_hits_temporaries_and_thread_filters(script: Path, runtime: str) -> None:
+    run = debug(
+        runtime, script, "break 17", "ignore 1 30", "continue", "print j, i", "delete", "continue",
+        variables={"OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert run.stops == ["sums.py:17"]
+    assert "(7, 2)" in run.lines
+    once = debug(runtime, script, "tbreak 18", "continue", "continue", variables={"OMP_NUM_THREADS": "1"})
+    assert once.stops == ["sums.py:18"]
+    assert "sum 248.0" in once.lines
+    one = debug(runtime, script, "break 18 thread 1", *["continue"] * 5)
+    assert [line.partition("thread ")[2][:1] for line in one.starting("stopped: breakpoint")] == ["1"] * 4
+    assert "sum 248.0" in one.lines
+
+
+def test_log_points_log_and_do_not_stop(script: Path, runtime: str) -> None:
+    run = debug(runtime, script, "log 18 j={j} total={total}", "continue", variables={"OMP_NUM_THREADS": "1"})
+    assert run.stops == []
+    logged = [line for line in run.lines if line.startswith("sums.py:18")]
+    assert logged == [f"sums.py:18 thread 0 j={j} total={8.0 * j + 3}" for j in range(8)]
+    assert run.lines[-1] == "exited: status 0"

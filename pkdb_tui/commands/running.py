@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pkdb_tui.commands.registry import ANY, PYTHON, STOPPED, Reply, registry
+from pkdb_tui.commands.registry import ANY, KERNEL, PYTHON, STOPPED, Reply, registry
 from pkdb_tui.engine.api import Phase
 from pkdb_tui.engine.errors import UsageError
 from pkdb_tui.engine.session import Session, Verb
@@ -127,7 +127,14 @@ async def jump(session: Session, text: str) -> Reply:
     return Reply()
 
 
-@registry.command("pause", "stop the program where it is", phases=RUNNING, key="ctrl+c", group=GROUP)
+@registry.command(
+    "pause",
+    "stop the program where it is",
+    details="At a stop in a kernel: stop also the threads that still run, such as those a thread filter lets go on.",
+    phases=RUNNING | KERNEL,
+    key="ctrl+c",
+    group=GROUP,
+)
 async def pause(session: Session, text: str) -> Reply:
     _nothing_after("pause", text)
     await session.pause()

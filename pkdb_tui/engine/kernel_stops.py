@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,7 @@ from pkdb_tui.engine.api import (
     Severity,
     StopSnapshot,
     ThreadRange,
+    ThreadState,
     Variable,
 )
 from pkdb_tui.engine.breakpoints import Entry
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     from pkdb_tui.engine.session import Session, Verb
 
 CONSTANT_SECONDS = 2.0
+PAUSE_SECONDS = 2.0
 ATTACHING = "attaching the native debugger"
 IN_NATIVE_CODE = (
     "The program is in native code that keeps Python waiting, with no line to stop at. "
@@ -70,6 +74,7 @@ class KernelStops:
         self.level = 0  # native level of its innermost kernel frame
         self._threads: tuple[ThreadRange, ...] = ()
         self._after_launch = "continue"  # `then` of launchDone: continue, stop or run
+        self._changed = asyncio.Event()
         self._told_unavailable = ""
         self._told_slow: set[tuple[int, str]] = set()
 
@@ -197,6 +202,25 @@ class KernelStops:
         except NativeUnavailable as error:
             session.emit(Notice(text=f"The kernel can't be paused: {error}", severity=Severity.ERROR))
 
+    @property
+    def some_run(self) -> bool:
+        """Whether some threads of the kernel run while it is stopped."""
+        stopped = self._session.phase is Phase.STOPPED_KERNEL
+        return stopped and any(part.state is ThreadState.RUNNING for part in self._threads)
+
+    async def pause_rest(self) -> None:
+        """Stop also the threads that run on while some are stopped; the stop stays as it is."""
+        controller = self._session.kernels.controller
+        if not any(part.state is ThreadState.RUNNING for part in await controller.thread_states()):
+            raise WrongPhase(
+                "No thread of the kernel runs: each is stopped, or waits for those that are.",
+                "`threads` shows what each one does.",
+            )
+        self._changed.clear()
+        await controller.interrupt_rest()
+        with contextlib.suppress(TimeoutError):  # one that can't be stopped soon stays shown as running
+            await asyncio.wait_for(self._changed.wait(), PAUSE_SECONDS)
+
     # --- native events ---
 
     def on_event(self, event: ControllerEvent) -> None:
@@ -209,6 +233,7 @@ class KernelStops:
             case ThreadsChanged(threads=threads, hits=hits):
                 session.book.hit(hits)
                 self._threads = threads
+                self._changed.set()
                 if session.snapshot is not None and session.phase is Phase.STOPPED_KERNEL:
                     session.looking.show(msgspec.structs.replace(session.snapshot, threads=threads))
                 if hits:
@@ -349,6 +374,7 @@ class KernelStops:
             threads=self._threads or stop.threads,
             focus=self._focus(variables),
             kernel=session.kernels.info(),
+            return_text=stop.returned if self.thread == stop.thread else "",
         )
 
     def _focus(self, variables: tuple[Variable, ...]) -> Focus:

@@ -292,7 +292,10 @@ class Session:
             raise
 
     async def pause(self) -> None:
-        """Stop the program where it is: at a Python line, or at a kernel line."""
+        """Stop the program where it is: at a Python line, or at a kernel line; at a kernel stop, what still runs."""
+        if self.phase is Phase.STOPPED_KERNEL:
+            await self.kernel_stops.pause_rest()
+            return
         if not self.phase.running:
             raise WrongPhase(f"The program is {self.phase.value}; there is nothing to pause.")
         if not self.connection.connected:

@@ -136,3 +136,25 @@ def test_a_thread_filter_holds_nobody_else_up() -> None:
     assert [re.search(r"thread (\d)", stop)[1] for stop in run.stops[1:]] == ["1", "1"]  # type: ignore[index]
     assert any(re.match(r"\s+0\s+at barrier", line) for line in run.lines)
     assert listed(run).endswith("thread 1: bound, hit 2 times")
+
+
+def test_pause_stops_the_threads_that_a_filter_lets_go_on_and_keeps_the_stop() -> None:
+    run = debug(
+        "uneven.py", "break 24 thread 0", "continue", "threads", "pause", "threads", "thread 1", "print i", "pause"
+    )
+    rows = [line.split() for line in run.lines if re.match(r" {6}[01] ", line)]
+    assert rows[:2] == [["0", "at", "breakpoint", "uneven.py:24"], ["1", "running"]]
+    assert rows[2] == ["0", "at", "breakpoint", "uneven.py:24"]
+    assert rows[3][:2] == ["1", "stopped"]
+    assert len(run.stops) == 2
+    assert "1" in run.lines
+    assert "No thread of the kernel runs" in run.err
+
+
+def test_finish_shows_what_a_kernel_function_returned() -> None:
+    run = debug("uneven.py", "break 9 thread 0", "continue", "finish", "next", "step", "finish", "next")
+    assert run.stops[2] == "stopped: step uneven.py:19 in work thread 0 of 2 · i = 0 returning 0.1"
+    assert run.stops[5] == "stopped: step uneven.py:20 in work thread 0 of 2 · i = 0 returning 2"
+    assert "returning" not in run.stops[6]
+    told = debug("uneven.py", "break 9 thread 0", "continue", "finish", options=("--json",)).events("stopped")
+    assert told[-1]["returning"] == "0.1"

@@ -76,6 +76,8 @@ class AttachedController(Controller):
 
     async def interrupt(self) -> None: ...
 
+    async def interrupt_rest(self) -> None: ...
+
     async def thread_states(self) -> tuple[ThreadRange, ...]:
         return ()
 

@@ -99,6 +99,7 @@ class NativeStop(msgspec.Struct, frozen=True, kw_only=True):
     hits: Mapping[int, int] = {}  # breakpoint id -> how often it was hit since the last stop, hits passed included
     text: str = ""  # "SIGSEGV at 0x0", "counter index 504, extent 504", "out[3]: 0.0 -> 10.5"
     threads: tuple[ThreadRange, ...] = ()
+    returned: str = ""  # what the function returned that a finish of `thread` has left
 
 
 class ControllerEvent(msgspec.Struct, frozen=True, kw_only=True):
@@ -195,6 +196,10 @@ class Controller(ABC):
     @abstractmethod
     async def interrupt(self) -> None:
         """Stop every running thread; a KernelStopped with cause PAUSE follows."""
+
+    @abstractmethod
+    async def interrupt_rest(self) -> None:
+        """At a stop, stop also the threads that still run in the kernel; a ThreadsChanged follows."""
 
     @abstractmethod
     async def thread_states(self) -> tuple[ThreadRange, ...]: ...

@@ -95,9 +95,10 @@ class Gathering:
         except NativeError:
             return  # gdb is gone; its end is told elsewhere
 
-    async def interrupt(self) -> None:
+    async def interrupt(self, *, rest: bool = False) -> None:
+        """Stop every thread; the `rest` alone where a stop is shown, which goes on to be."""
         async with self.lock:
-            self.shown = False
+            self.shown = rest and self.shown
             self._interrupting = True
             await self._controller.learn_threads()
             await self._controller.mi.command("-exec-interrupt --all")
@@ -206,6 +207,7 @@ class Gathering:
             hits=hits,
             text=first.text if first is not None else "",
             threads=controller.threads_now(),
+            returned=first.returned if first is not None else "",
         )
 
     async def tell_waiting(self, numbers: Sequence[int], trouble: str = "") -> None:

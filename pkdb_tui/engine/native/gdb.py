@@ -234,6 +234,9 @@ class GdbController(Controller):
         await self.stepper.leave()
         await self.gathering.interrupt()
 
+    async def interrupt_rest(self) -> None:
+        await self.gathering.interrupt(rest=True)
+
     # --- records ---
 
     def _on_record(self, record: Record) -> None:

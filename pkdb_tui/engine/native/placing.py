@@ -202,7 +202,9 @@ class Placing:
             arrival.cause = StopCause.STEP
             return True
         arrival.cause = StopCause.PAUSE
-        in_kernel = bool(arrival.place.get("file")) or arrival.number in self._controller.threads.team
+        in_kernel = bool(arrival.place.get("file"))
+        if not self._controller.gathering.shown:
+            in_kernel = in_kernel or arrival.number in self._controller.threads.team
         return interrupting and in_kernel
 
     def _watched(self, arrival: Arrival) -> bool:

@@ -50,6 +50,8 @@ class Stepper:
         if arrival.number not in self._waiting:
             return False
         self._waiting.discard(arrival.number)
+        if self._kind is StepKind.FINISH:
+            arrival.returned = python_text(str(arrival.body.get("return-value", "")))
         self._arrivals[arrival.number] = arrival
         self._came.set()
         return True
@@ -346,3 +348,22 @@ class Stepper:
         numbers = [own for thread in threads for own in self._own.pop(thread, [])]
         if numbers:
             await self._controller.ask("remove", {"numbers": numbers})
+
+
+def python_text(value: str) -> str:
+    """A number or truth value that gdb has written, as Python writes it; empty for anything else."""
+    if value in ("true", "false"):
+        return value.capitalize()
+    try:
+        return str(int(value))
+    except ValueError:
+        pass
+    sign = "-" if value.startswith("-") else ""
+    if value.removeprefix("-").startswith("nan"):
+        return "nan"
+    if value.removeprefix("-") == "inf":
+        return f"{sign}inf"
+    try:
+        return repr(float(value))
+    except ValueError:
+        return ""

@@ -23,6 +23,7 @@ class Arrival:
     ids: tuple[int, ...] = ()
     text: str = ""
     matters: bool | None = None  # None: not classified yet
+    returned: str = ""  # what the function returned that a finish has left, as Python writes it
     passing: bool = False  # at a breakpoint that doesn't stop it: a log point, a condition that doesn't hold
 
     @property

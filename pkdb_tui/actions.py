@@ -49,6 +49,8 @@ class Actions(Questions):
         usable = {name for _, name in self.bridge.usable_keys()}
         if self.bridge.phase is not Phase.EXITED:
             usable.discard("restart")  # possible, but not what one is looking for
+        if self.bridge.phase.stopped:
+            usable.discard("pause")  # at a kernel stop for the threads that still run: seldom what is wanted
         labelled = [key for key in self.keys if key.label and (key.name not in COMMANDS or key.name in usable)]
         pane = self.workspace.typing()
         if not pane:

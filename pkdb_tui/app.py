@@ -31,7 +31,7 @@ from pkdb_tui.panes.frames_around import TabChosen
 from pkdb_tui.panes.guard import Guarded
 from pkdb_tui.panes.help import TextScreen
 from pkdb_tui.panes.output import Typed
-from pkdb_tui.panes.source import FileWanted, LineNoted
+from pkdb_tui.panes.source import FileWanted, LineNoted, RunTo
 from pkdb_tui.panes.status import KeyLine, StatusLine
 from pkdb_tui.panes.watches import EditWatch
 from pkdb_tui.questions import OPEN
@@ -298,6 +298,16 @@ class PkdbApp(Guarded, Actions):
     @on(EditWatch)
     def _edit_watch(self, message: EditWatch) -> None:
         self.edit_watch(message.watch)
+
+    @on(RunTo)
+    def _run_to(self, message: RunTo) -> None:
+        self.run_worker(self.run_to(message.place), group="commands")
+
+    async def run_to(self, place: str) -> None:
+        try:
+            await self.bridge.run_to(place)
+        except PkdbError as error:
+            self.report(error)
 
     @on(TitleChanged)
     def _title_changed(self) -> None:

@@ -13,8 +13,8 @@ from pkdb_tui.commands import language
 from pkdb_tui.commands.control import overview
 from pkdb_tui.commands.looking import stop_line
 from pkdb_tui.commands.registry import Reply, registry
-from pkdb_tui.engine.api import Event, LaunchOptions, Phase, SourceInfo, StopSnapshot, ThreadValues
-from pkdb_tui.engine.errors import PkdbError
+from pkdb_tui.engine.api import BreakpointState, Event, LaunchOptions, Phase, SourceInfo, StopSnapshot, ThreadValues
+from pkdb_tui.engine.errors import BreakpointError, PkdbError
 from pkdb_tui.engine.session import Session
 from pkdb_tui.panes import completion
 
@@ -38,6 +38,7 @@ class Bridge:
     def __init__(self, app: App[int], options: LaunchOptions) -> None:
         self._app = app
         self._turn = asyncio.Lock()
+        self._ahead = 0, 0  # the breakpoint that the program is to run to, and the stop where that was asked for
         self.session = Session(options, self._on_event)
 
     def _on_event(self, event: Event) -> None:
@@ -62,6 +63,23 @@ class Bridge:
         if self.phase.running:
             with suppress(TimeoutError):  # then it is no step
                 await asyncio.wait_for(self.session.settled(), PATIENCE)
+
+    async def run_to(self, place: str) -> None:
+        """Go on to FILE:LINE, or to the stop that comes before. Raises PkdbError when there is no such line."""
+        made = (await self.run(f"tbreak {place}")).value
+        if made.state is BreakpointState.UNBOUND:
+            await self.session.remove_breakpoints([made.id])
+            raise BreakpointError(f"The program can't stop at {place}: {made.reason}.", "Choose another line.")
+        self._ahead = made.id, self.session.require_stop().generation
+        await self.run("continue")
+
+    async def arrived(self, generation: int) -> None:
+        """At a stop: the line that was run to from one before is no aim any more."""
+        ahead, since = self._ahead
+        if ahead and generation > since:
+            self._ahead = 0, 0
+            if any(breakpoint.id == ahead for breakpoint in self.session.breakpoints):
+                await self.session.remove_breakpoints([ahead])
 
     async def toggle_glue(self) -> None:
         """Raises PkdbError."""

@@ -49,8 +49,14 @@ def load() -> tuple[Config, str]:
         return Config(), ""
     except tomllib.TOMLDecodeError as error:
         return Config(), f"{path} is not TOML: {error}. The defaults are used."
-    except (OSError, UnicodeDecodeError) as error:
-        return Config(), f"{path} can't be read: {error}. The defaults are used."
+    except OSError as error:
+        if os.path.isdir(path):
+            wrong = f"{path} is a folder, and settings are one file: set PKDB_CONFIG to {path / 'config.toml'}"
+            return Config(), f"{wrong}. The defaults are used."
+        wrong = f"The settings in {path} can't be read ({error.strerror}): make the file readable, or unset PKDB_CONFIG"
+        return Config(), f"{wrong}. The defaults are used."
+    except UnicodeDecodeError:
+        return Config(), f"{path} is not UTF-8 text: save it as UTF-8. The defaults are used."
     name, wrong = _fault(raw)
     if wrong:
         return Config(), f"{path}, line {_line_of(name, text)}: {wrong}. The defaults are used."

@@ -117,6 +117,7 @@ class EventShower:
         if new and snapshot.reason is not Reason.START:
             app.key_line.clear()
         if new:
+            app.run_worker(app.bridge.arrived(snapshot.generation), group="commands")
             workspace.console.tell_stop(app.bridge.stop_text(snapshot), fault=snapshot.reason in FAULTS)
         workspace.show_stale(False)
         app.status.show_stop(snapshot)

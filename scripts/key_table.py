@@ -5,16 +5,17 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from pkdb_tui.keys import KEYS, PANES, shown
+from pkdb_tui.keys import KEYS, PANE_KEYS, PANES, shown
 
 BEGIN, END = "<!-- keys -->", "<!-- end of keys -->"
 
 
 def table() -> str:
     rows = ["| key | what it does | name in `[keys]` |", "|---|---|---|"]
-    for key in KEYS:
+    for key in (*KEYS, *PANE_KEYS):
         pressed = " ".join("`` ` ``" if shown(k) == "`" else f"`{shown(k)}`" for k in key.keys.split(","))
-        rows.append(f"| {pressed} | {key.about} | `{key.name}` |")
+        where = {"": "", "any": ""}.get(key.pane, f"{key.pane}: ")
+        rows.append(f"| {pressed} | {where}{key.about} | `{key.name}` |")
     rows.append(f"| `1`-`9` | go to a pane: {', '.join(PANES)} | `pane_source` … |")
     return "\n".join(rows)
 

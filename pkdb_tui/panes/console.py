@@ -83,8 +83,8 @@ class ConsoleLines(Pane):
         return rows
 
     def on_resize(self) -> None:
-        width = self.scrollable_content_region.width
-        if width and width != self._width:
+        width = self.size.width - 1  # the scrollbar's column stays free, as it comes without a resize
+        if width > 0 and width != self._width:
             self._width = width
             self._rows = [row for line in self._texts for row in self._wrapped(*line)][-KEPT:]
             self._show_end()

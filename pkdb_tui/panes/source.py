@@ -40,6 +40,14 @@ class LineNoted(Message):
         self.text = text
 
 
+class RunTo(Message):
+    """The program is to go on to a line, FILE:LINE."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__()
+        self.place = place
+
+
 class SourcePane(Pane):
     name_of_pane = "source"
     help_text = (
@@ -232,8 +240,7 @@ class SourcePane(Pane):
 
     def action_run_to_cursor(self) -> None:
         if self.source is not None:
-            self.action_temporary()
-            self.post_message(RunCommand("continue"))
+            self.post_message(RunTo(self.place(self.cursor_row + 1)))
 
     def action_home_to_focus(self) -> None:
         if self._focus[0]:

@@ -56,6 +56,29 @@ def test_a_wrong_file_gets_one_sentence_with_the_line_and_the_defaults(file: Pat
     assert "\n" not in problem
 
 
+def test_a_folder_for_a_file_is_told_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PKDB_CONFIG", str(tmp_path))
+    assert config.load() == (
+        config.Config(),
+        f"{tmp_path} is a folder, and settings are one file: set PKDB_CONFIG to {tmp_path}/config.toml. "
+        "The defaults are used.",
+    )
+
+
+def test_a_file_that_cannot_be_read_is_told_with_what_to_do(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.write_text("")
+    monkeypatch.setenv("PKDB_CONFIG", f"{file}/config.toml")
+    settings, problem = config.load()
+    assert settings == config.Config()
+    assert problem == (
+        f"The settings in {file}/config.toml can't be read (Not a directory): make the file readable, "
+        "or unset PKDB_CONFIG. The defaults are used."
+    )
+    file.write_bytes(b"\xff\xfe")
+    monkeypatch.setenv("PKDB_CONFIG", str(file))
+    assert config.load()[1] == f"{file} is not UTF-8 text: save it as UTF-8. The defaults are used."
+
+
 def test_keys_may_change_places(file: Path) -> None:
     file.write_text("[keys]\nnext = 's'\nstep = 'n, f6'\nrow_up = 'up'\n")
     settings, problem = config.load()

@@ -196,3 +196,40 @@ async def test_a_second_q_ends_what_runs_however_soon_it_comes(tmp_path: Path) -
             while app.bridge.phase.running:
                 await asyncio.sleep(0.01)
     assert app.return_value == 0
+
+
+async def test_run_to_the_cursor_ends_there_or_at_a_stop_before_it(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "".join(f"v{number} = {number}\n" for number in range(1, 20)))
+    session = app.bridge.session
+
+    async def stopped_at(line: int) -> None:
+        async with asyncio.timeout(10):
+            while session.snapshot is None or session.snapshot.location.line != line:
+                await asyncio.sleep(0.01)
+        await app.workers.wait_for_complete([worker for worker in app.workers if worker.group == "commands"])
+
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.press("g", "5", "enter", "U")
+        await stopped_at(5)
+        assert session.breakpoints == ()
+        await pilot.press("g", "8", "enter", "b", "g", *"15", "enter", "U")
+        await stopped_at(8)
+        await pilot.pause()
+        assert [breakpoint.line for breakpoint in session.breakpoints] == [8]
+        await pilot.press("g", *"15", "enter", "U")
+        await stopped_at(15)
+        await app.bridge.session.quit()
+
+
+async def test_run_to_a_line_without_code_says_so_and_stays(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "a = 1\nb = 2\n# the end\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.press("g", "3", "enter", "U")
+        await app.workers.wait_for_complete([worker for worker in app.workers if worker.group == "commands"])
+        await pilot.pause()
+        assert app.key_line.message
+        assert app.bridge.session.breakpoints == ()
+        assert app.bridge.phase is Phase.STOPPED_PYTHON
+        await app.bridge.session.quit()

@@ -120,3 +120,20 @@ def test_names_of_files_are_completed(tmp_path: Path) -> None:
     assert completion.files(f"{tmp_path}/ker") == [f"{tmp_path}/kernel.py", f"{tmp_path}/kernels/"]
     assert completion.files(f"{tmp_path}/.h") == [f"{tmp_path}/.hidden"]
     assert completion.files(f"{tmp_path}/nothing/x") == []
+
+
+async def test_nothing_is_cut_where_the_scrollbar_comes() -> None:
+    pane = console()
+    async with shown(pane, 40, 6) as pilot:
+        for length in range(30, 50):
+            pane.say(("word " * 10)[:length] + "end")
+        await pilot.pause()
+        assert pane.lines.show_vertical_scrollbar
+        pane.lines.scroll_home(animate=False)
+        await pilot.pause()
+        shown_rows = lines(pane.lines)
+        assert shown_rows[0].strip().endswith("end")
+        for y in range(len(pane.lines._rows)):
+            pane.lines.scroll_to(y=y, animate=False, force=True, immediate=True)
+            assert "…" not in pane.lines.render_line(0).text
+        assert "…" not in "".join(lines(pane.lines))

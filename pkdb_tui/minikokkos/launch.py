@@ -133,7 +133,7 @@ class KernelLaunch(debug.Launch):
     def _program(self, conditions: Sequence[Condition] = ()) -> Program:
         layout = self._layout()
         policy = self._policy
-        return Program(self._kernel, self.pattern, policy.kind, policy.rank, layout.types, (), conditions)
+        return Program(self._kernel, self.pattern, policy.kind, policy.rank, layout.types, (), conditions, debug=True)
 
     def _layout(self) -> Layout:
         return arguments.Layout(self._kernel, self.pattern, self._policy, self._given)

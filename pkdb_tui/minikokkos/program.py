@@ -157,8 +157,11 @@ class Program:
         arguments: dict[str, CType],
         dense: Sequence[str] = (),
         conditions: Sequence[Condition] = (),
+        *,
+        debug: bool = False,
     ) -> None:
         self.kernel = kernel
+        self.debug = debug
         self.pattern = pattern
         self.policy = policy
         self.rank = rank

@@ -60,7 +60,7 @@ class FunctionTranslator(Calls):
         for node in reached(statements):
             if is_text(node):
                 continue
-            if not isinstance(node, ast.FunctionDef | ast.Nonlocal):
+            if not isinstance(node, ast.FunctionDef | ast.Nonlocal | ast.For | ast.While):
                 self._conditions(node)
             method = getattr(self, f"_do_{type(node).__name__}", None)
             if method is None:
@@ -190,7 +190,7 @@ class FunctionTranslator(Calls):
     def _do_While(self, node: ast.While) -> None:
         if node.orelse:
             self.error(node.orelse[0], "else of a loop is not supported in a kernel")
-        self.at(node, f"while (PK_TEST({self.number(node.test)[0]})) {{")
+        self._loop(node, "while (", f"PK_TEST({self.number(node.test)[0]})", ") {")
         self.indented(node.body)
         self.glue("}")
 
@@ -211,13 +211,25 @@ class FunctionTranslator(Calls):
         name = node.target.id
         loop = self._loop_variable(name, kind)
         step, test = self._step(call, bounds, loop)
-        self.at(node, f"for ({kind.text} {loop} = {begin[0]}, pk_end = {end[0]}{step}; {test}) {{")
+        test, _, onward = test.partition("; ")
+        self._loop(node, f"for ({kind.text} {loop} = {begin[0]}, pk_end = {end[0]}{step}; ", test, f"; {onward}) {{")
         if loop != cpp_name(name):
             self.lines.append("    " * (self.depth + 1) + f"{cpp_name(name)} = {loop};")
         self.indented(node.body)
         self.glue("}")
         if name not in self.scope.declared:
             self.scope.types.pop(name, None)
+
+    def _loop(self, node: ast.For | ast.While, begin: str, test: str, end: str) -> None:
+        """A loop's head. A debug build names its test apart: breakpoints and conditions of the line are met there."""
+        if not self.program.debug:
+            self.at(node, begin + test + end)
+            return
+        self.at(node, f"{begin}({{")
+        self._conditions(node)
+        file = c_string(f"{self.file}#turn")
+        self.lines += [f"#line {node.lineno} {file}", "    " * self.depth + f"PK_TEST({test}); }})"]
+        self.at(node, end)
 
     def _loop_variable(self, name: str, kind: CType) -> str:
         """The C++ loop variable: the name itself, or a hidden one where the name lives on after the loop."""

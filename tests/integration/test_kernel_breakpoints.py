@@ -158,3 +158,30 @@ def test_finish_shows_what_a_kernel_function_returned() -> None:
     assert "returning" not in run.stops[6]
     told = debug("uneven.py", "break 9 thread 0", "continue", "finish", options=("--json",)).events("stopped")
     assert told[-1]["returning"] == "0.1"
+
+
+@pytest.mark.parametrize(("line", "turns"), [(9, 4), (12, 4)])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_loops_line_is_met_at_each_turn(line: int, turns: int, threads: int) -> None:
+    commands = [f"break {line}", "ignore 1 1000", "tbreak 20", "continue", "info breakpoints"]
+    run = debug("loops.py", *commands, threads=threads)
+    assert listed(run).endswith(f"bound, hit {4 * turns} times")
+
+
+@pytest.mark.parametrize(("line", "condition"), [(9, "j == 2"), (12, "k == 2")])
+def test_a_condition_of_a_loops_line_is_met_in_its_turn(line: int, condition: str) -> None:
+    run = debug("loops.py", f"break {line} if {condition}", "continue", f"print {condition[0]}", "continue", threads=1)
+    assert [re.sub(".* · ", "", stop) for stop in run.stops[1:]] == ["i = 0", "i = 1"]
+    assert "2" in run.lines
+    assert not run.starting("warning")
+
+
+def test_steps_pass_a_loops_line_once_a_turn() -> None:
+    run = debug("loops.py", "break turn", "continue", "delete", *["next"] * 8, "until 14", threads=1)
+    lines = [int(re.search(r"loops.py:(\d+)", stop)[1]) for stop in run.stops[1:]]  # type: ignore[index]
+    assert lines == [9, 10, 9, 10, 9, 10, 9, 11, 12, 14]
+
+
+def test_a_step_into_a_kernel_that_begins_with_a_loop_stops_there_once() -> None:
+    run = debug("loops.py", "break 19", "continue", "step", "next", threads=1)
+    assert [re.search(r"loops.py:(\d+)", stop)[1] for stop in run.stops[1:]] == ["19", "9", "10"]  # type: ignore[index]

@@ -8,7 +8,7 @@ import gdb
 
 from pkdb_tui.engine.native import gdbside_frames as frames
 from pkdb_tui.engine.native.gdbside_places import Place
-from pkdb_tui.engine.native.gdbside_symbols import Body, function_at, kernel, same_function, tables
+from pkdb_tui.engine.native.gdbside_symbols import Body, function_at, lines_of, same_function
 
 WATCH_WORDS = 4  # debug registers of a processor, eight bytes each
 
@@ -91,7 +91,7 @@ def beyond(argument: Body) -> Body:
     frames.select(argument["thread"])
     frame = gdb.newest_frame()
     sal, function = frame.find_sal(), function_at(frame.pc())
-    table = tables.get(kernel.get("binary", ""), {}).get(sal.symtab.filename if sal.symtab is not None else "", {})
+    table = lines_of(sal.symtab.filename if sal.symtab is not None else "")
     found = [
         address
         for line, addresses in table.items()

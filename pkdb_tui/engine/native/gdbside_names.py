@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-MARK = re.compile(r"#pkdb\d+$")
+MARK = re.compile(r"#(pkdb\d+|turn)$")
+TURN = "#turn"  # behind a file's name: the test of a loop, which each turn comes to
 
 
 def python_name(name: str | None) -> str:

@@ -54,14 +54,33 @@ def line_table(binary: str, lines: dict[str, list[int]], sources: list[tuple[str
     real = os.path.realpath(binary)
     found: dict[Any, Any] = {}
     wanted = {name: set(numbers) for name, numbers in lines.items()}
+    wanted.update({name + names.TURN: set(numbers) for name, numbers in lines.items()})
     for name, number in sources:
         wanted.setdefault(name, set()).add(number)
     for name, numbers in wanted.items():
         for number in sorted(numbers):
+            if not known_source(name, number):
+                break
             for symtab in symtabs(name, number, real):
                 if symtab.filename in wanted and symtab.filename not in found:
                     found[symtab.filename] = addresses_by_line(symtab)
     return found
+
+
+def known_source(name: str, line: int) -> bool:
+    """Whether any debug information has this source; looking for each line of one that it lacks takes long."""
+    try:
+        gdb.decode_line(f"{names.quoted(name)}:{line}")
+    except gdb.error as error:
+        return not str(error).startswith("No source file")
+    return True
+
+
+def lines_of(source: str) -> dict[int, list[int]]:
+    """The lines of a Python file in the kernel under way, those of loops by their tests."""
+    table = tables.get(kernel.get("binary", ""), {})
+    name = names.python_name(source)
+    return {**table.get(name, {}), **table.get(name + names.TURN, {})}
 
 
 def symtabs(name: str, line: int, real: str) -> Iterator[Any]:
@@ -111,11 +130,17 @@ def where(argument: Body) -> Body:
     addresses, following = [], 0
     for sources in tables.values():
         table = sources.get(source, {})
-        addresses += table.get(line, [])
+        addresses += sources.get(source + names.TURN, {}).get(line) or table.get(line, [])
         later = [n for n in table if n > line]
         if later and (not following or min(later) < following):
             following = min(later)
     return {"addresses": sorted(addresses), "next": following, "known": any(source in s for s in tables.values())}
+
+
+def before_turn(source: str, line: int) -> bool:
+    """Whether this is the part of a loop's line that only leads to its test."""
+    table = tables.get(kernel.get("binary", ""), {})
+    return line in table.get(source + names.TURN, {})
 
 
 def functions(argument: Body) -> Body:

@@ -166,7 +166,7 @@ class Stepper:
                 await self._own_breakpoint(address, number, deep)
             await self._arrive_at_next_call(number)
             return
-        answer = await controller.ask("where", {"source": start["source"], "line": line})
+        answer = await controller.ask("where", {"source": start["file"], "line": line})
         if not answer["addresses"]:
             following = f" The next one is {answer['next']}." if answer["next"] else ""
             raise NativeError(f"Line {line} is not a kernel line.{following}")
@@ -229,6 +229,9 @@ class Stepper:
         if place.get("kind") == "error" or tries > TRIES:
             return False
         if place.get("file") and place.get("at_top"):
+            if place.get("before_turn") and self._kind in (StepKind.STEP, StepKind.NEXT):
+                await self._send(number, VERBS[self._kind])
+                return True
             if not self._is_same_statement(number, place):
                 return False
             await self._send(number, VERBS[self._kind])
@@ -281,8 +284,9 @@ class Stepper:
             self._inward.discard(number)
             return self._kind is not StepKind.FINISH
         from_condition = "#pkdb" in start.get("source", "") and "#pkdb" not in place.get("source", "")
+        to_test = bool(start.get("before_turn")) and not place.get("before_turn")
         self._starts[number] = place
-        return from_condition
+        return from_condition or to_test
 
     async def _send(self, number: int, verb: str) -> None:
         self._arrivals.pop(number, None)

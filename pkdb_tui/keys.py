@@ -45,7 +45,7 @@ KEYS: tuple[Key, ...] = (
     Key("narrower", "ctrl+right", "resize_columns(-4)", "", "make the right column narrower"),
     Key("higher", "ctrl+shift+up", "resize_rows(4)", "", "make the bottom higher"),
     Key("lower", "ctrl+shift+down", "resize_rows(-4)", "", "make the bottom lower"),
-    Key("search", "slash", "search", "", "search in the source"),
+    Key("search", "slash", "search", "", "search in the source; Up and Down go from match to match"),
     Key("again", "N", "search_again", "", "search again"),
     Key("goto", "g", "go_to", "", "go to a line of the source, or to a thread"),
     Key("open", "o,ctrl+o", "open_file", "", "open a file in the source pane"),

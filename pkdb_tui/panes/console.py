@@ -382,7 +382,7 @@ class ConsolePane(Guarded, Vertical):
     async def complete(self) -> None:
         """Complete the last word: at once when only one thing is meant, else as far as all agree, and list them."""
         text = self.input.value
-        matches = await self._completions(text)
+        matches = await self._completions(f"{self._asked} {text}" if self._asked else text)
         if not matches:
             return
         head, word = completion.split_last(text)

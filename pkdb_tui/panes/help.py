@@ -78,6 +78,7 @@ class AskScreen(Guarded, ModalScreen[str]):
         super().__init__()
         self._complete = complete
         self._step = step
+        self._stepped: str | None = None  # the text that the arrows last went by
         self._placeholder = placeholder
         self._choices = Static("", id="choices", markup=False)
         self._question = Static(question, markup=False)
@@ -91,7 +92,8 @@ class AskScreen(Guarded, ModalScreen[str]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self.dismiss(event.value or self._placeholder)
+        # Where the arrows have led already, Enter stays.
+        self.dismiss("" if self._stepped == event.value else event.value or self._placeholder)
 
     def action_complete(self) -> None:
         """As far as all agree; what there is to choose from is shown above."""
@@ -106,6 +108,7 @@ class AskScreen(Guarded, ModalScreen[str]):
 
     def action_step(self, step: int) -> None:
         if self._step is not None:
+            self._stepped = self.input.value
             self._step(self.input.value, step)
 
     def action_give_up(self) -> None:

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from whole import debugging, seen, until_phase
 
+from pkdb_tui import keys
 from pkdb_tui.engine.api import Phase
+from pkdb_tui.panes.help import AskScreen
 
 pytestmark = pytest.mark.usefixtures("no_settings")
 
@@ -233,3 +235,59 @@ async def test_run_to_a_line_without_code_says_so_and_stays(tmp_path: Path) -> N
         assert app.bridge.session.breakpoints == ()
         assert app.bridge.phase is Phase.STOPPED_PYTHON
         await app.bridge.session.quit()
+
+
+async def test_esc_drops_what_was_typed(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "a = 1\nb = 2\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        for key in ("colon", "w", "e"):
+            await pilot.press(key, *"half", "escape", key)
+            await pilot.pause()
+            assert app.workspace.console.input.value == ""
+            await pilot.press("escape")
+        await pilot.press("slash", *"half", "escape", "slash")
+        assert isinstance(app.screen, AskScreen)
+        assert app.screen.input.value == ""
+        await pilot.press("escape")
+        await app.bridge.session.quit()
+
+
+async def test_names_of_the_program_are_completed_where_an_expression_is_asked_for(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "brightness = 1\nb = 2\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.press("n")
+        await app.workers.wait_for_complete([worker for worker in app.workers if worker.group == "commands"])
+        await app.bridge.session.settled()
+        await pilot.press("w", *"br", "tab")
+        await pilot.pause()
+        assert app.workspace.console.input.value == "br"  # `breakpoint` and `break_` are names, too
+        await pilot.press("i", "tab")
+        await pilot.pause()
+        assert app.workspace.console.input.value == "brightness"
+        await app.bridge.session.quit()
+
+
+async def test_the_arrows_go_from_match_to_match_while_a_search_is_typed(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "a = 1\nfound = 2\nb = 3\nfound = 4\nc = 5\nfound = 6\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.press("slash", *"found", "down", "down")
+        assert app.workspace.source.cursor_row == 3
+        await pilot.press("up")
+        assert app.workspace.source.cursor_row == 1
+        await pilot.press("ctrl+n", "enter")
+        await pilot.pause()
+        assert app.workspace.source.cursor_row == 3
+        await pilot.press("slash", "enter")
+        await pilot.pause()
+        assert app.workspace.source.cursor_row == 5
+        await app.bridge.session.quit()
+
+
+def test_help_names_no_key_twice() -> None:
+    for pane in ("source", "threads", "variables", "watches", "breakpoints"):
+        told = [line.split("  ")[0] for line in keys.table(keys.PANE_KEYS, pane).splitlines()]
+        pressed = [key for line in told for key in line.split(", ")]
+        assert len(pressed) == len(set(pressed))

@@ -251,6 +251,9 @@ class PkdbApp(Guarded, Actions):
             self.go_back()
         if not text.strip():
             return
+        if message.once and self.workspace.is_tab(self._came_from):
+            self.run_command(text)  # the console goes out of sight: the answer is in the key line, too
+            return
         self.workspace.console.echo(text)
         if found := OPEN.fullmatch(text.strip()):
             self.open_file(found["file"], focus=False)

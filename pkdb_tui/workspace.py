@@ -183,6 +183,10 @@ class Workspace(Guarded, Widget):
     def focused_name(self) -> str:
         return next((name for name, pane in self.panes.items() if self._has_focus(pane)), "source")
 
+    def is_tab(self, name: str) -> bool:
+        """Whether a pane takes the console's place when it is shown."""
+        return name != "console" and name in tabs(self.size)
+
     def typing(self) -> str:
         """The pane in whose line one types; empty where letters are commands."""
         if self.console.has_focus_within and self.console.input.has_focus:

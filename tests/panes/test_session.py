@@ -291,3 +291,16 @@ def test_help_names_no_key_twice() -> None:
         told = [line.split("  ")[0] for line in keys.table(keys.PANE_KEYS, pane).splitlines()]
         pressed = [key for line in told for key in line.split(", ")]
         assert len(pressed) == len(set(pressed))
+
+
+async def test_an_answer_is_seen_where_the_console_goes_out_of_sight(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "a = 1\nb = 2\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.press("4", "e", *"6*7", "enter")
+        await app.workers.wait_for_complete([worker for worker in app.workers if worker.group == "commands"])
+        await pilot.pause()
+        assert app.workspace.focused_name() == "variables"
+        assert app.key_line.message == "42"
+        assert [text for text, _ in app.workspace.console.lines._texts][-2:] == ["pkdb> print 6*7", "42"]
+        await app.bridge.session.quit()

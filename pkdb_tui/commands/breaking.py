@@ -6,7 +6,7 @@ import msgspec
 
 from pkdb_tui.commands.locations import numbers, parse_break, parse_place, shown_path
 from pkdb_tui.commands.registry import ANY, KERNEL, Reply, registry
-from pkdb_tui.engine.api import Breakpoint, BreakpointSpec, Phase
+from pkdb_tui.engine.api import Breakpoint, BreakpointSpec, BreakpointState, Phase
 from pkdb_tui.engine.errors import UsageError
 from pkdb_tui.engine.session import Session
 
@@ -53,7 +53,7 @@ def _shared(session: Session, made: Breakpoint) -> list[str]:
         for b in session.breakpoints
         if b.id != made.id and b.enabled and not b.spec.log and b.line and (b.file, b.line) == (made.file, made.line)
     ]
-    if not others or made.spec.log:
+    if not others or made.spec.log or made.state is BreakpointState.UNBOUND:
         return []
     plain = [str(b.id) for b in others if not b.spec.condition and not b.spec.threads and not b.spec.ignore]
     names = ", ".join(str(b.id) for b in others)

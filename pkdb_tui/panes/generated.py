@@ -86,7 +86,8 @@ def without_directives(text: str) -> tuple[list[str], list[tuple[str, int]]]:
     for line in text.splitlines():
         found = _DIRECTIVE.match(line.strip())
         if found:
-            place = (found[2], int(found[1])) if found[2].endswith(".py") else ("", 0)
+            file = found[2].partition("#")[0]  # conditions and tests of loops have names of their own behind it
+            place = (file, int(found[1])) if file.endswith(".py") else ("", 0)
             continue
         lines.append(line)
         places.append(place)

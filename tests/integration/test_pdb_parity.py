@@ -103,7 +103,8 @@ def test_conditions_with_both_spellings() -> None:
 def test_condition_and_ignore_change_a_breakpoint() -> None:
     lines = shown("break 5", "condition 1 quantity > 1", "ignore 1 1", "continue", "print quantity", "info breakpoints")
     assert lines[1] == "breakpoint 1 at orders.py:5 if quantity > 1: bound"
-    assert lines[2] == "breakpoint 1 at orders.py:5 if quantity > 1 ignore 1: bound"
+    assert lines[2] == "breakpoint 1 at orders.py:5 if quantity > 1 ignore next 1 hit: bound"
+    assert lines[6].endswith(": bound, hit 2 times")
     assert lines[5] == "3"
 
 

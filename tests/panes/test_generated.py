@@ -50,3 +50,8 @@ async def test_the_statement_in_focus_is_marked(tmp_path: Path) -> None:
             "  14       more();",
             "       }",
         ]
+
+
+def test_a_loops_test_and_a_condition_belong_to_their_python_line() -> None:
+    text = '#line 9 "/a.py#turn"\ni < 3;\n#line 9 "/a.py#pkdb2"\nnop;\n#line 1 "pk_glue.cpp"\n++i;\n'
+    assert without_directives(text) == (["i < 3;", "nop;", "++i;"], [("/a.py", 9), ("/a.py", 9), ("", 0)])

@@ -37,9 +37,10 @@ async def inspect(session: Session, text: str) -> Reply:
     facts |= _number_facts(evaluation) | await _array_facts(session, text, evaluation, known)
     width = max(map(len, facts))
     value = evaluation.text or "None"
-    head = f"{text} =\n{value}" if "\n" in value else f"{text} = {value}"
     rows = [f"{name:<{width}}  {fact}" for name, fact in facts.items() if fact]
-    return Reply(text="\n".join([head, "", *rows]), value=evaluation)
+    if "\n" in value:  # as many lines as it may be, what is known of it stands above them
+        return Reply(text="\n".join([*rows, "", f"{text} =", value]), value=evaluation)
+    return Reply(text="\n".join([f"{text} = {value}", "", *rows]), value=evaluation)
 
 
 def _number_facts(evaluation: Evaluation) -> dict[str, str]:

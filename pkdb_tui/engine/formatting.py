@@ -136,6 +136,7 @@ def _aligned(texts: Sequence[str]) -> list[str]:
         return list(texts)
     tails = [len(text) - _point(text) for text in texts]
     tail = max(tails)
+    tails = [tail if text.lstrip("-") in ("nan", "inf") else mine for text, mine in zip(texts, tails, strict=True)]
     return [text + " " * (tail - mine) for text, mine in zip(texts, tails, strict=True)]
 
 

@@ -77,6 +77,7 @@ class KernelStops:
         self._changed = asyncio.Event()
         self._told_unavailable = ""
         self._told_slow: set[tuple[int, str]] = set()
+        self._interrupting = asyncio.Lock()
 
     # --- the launch protocol ---
 
@@ -186,21 +187,29 @@ class KernelStops:
             session.snapshot, self._after_launch = was, before
             raise
         if session.snapshot is was:
-            optimised = session.kernels.kernel is not None and session.kernels.kernel.build == "release"
+            kernel = session.kernels.kernel
+            optimised = kernel is None or kernel.build == "release"
             # The end of an optimised kernel isn't told: as far as anybody knows, Python may run at any moment.
             session.enter(Phase.RUNNING_PYTHON if optimised else Phase.RUNNING_KERNEL)
 
     async def interrupt(self, running: KernelReady | None = None) -> None:
         """Stop the kernel where it is, attaching first when no native debugger is; `running` is an optimised one."""
         session = self._session
-        try:
-            await self._attach()
-            if running is not None:
-                await session.kernels.adopt(running)
-                session.launch_log.began(running)
-            await session.kernels.controller.interrupt()
-        except NativeUnavailable as error:
-            session.emit(Notice(text=f"The kernel can't be paused: {error}", severity=Severity.ERROR))
+        async with self._interrupting:
+            if session.phase is Phase.STOPPED_PYTHON:
+                return
+            try:
+                await self._attach()
+                if running is not None and session.kernels.kernel is None:
+                    session.launch_log.began(running)
+                    await session.kernels.adopt(running)
+                    if session.phase is Phase.STOPPED_KERNEL:  # which kernel it is in is known only now
+                        session.looking.show(await self.build())
+                        await session.looking.refresh_watches()
+                if not session.phase.stopped:
+                    await session.kernels.controller.interrupt()
+            except NativeUnavailable as error:
+                session.emit(Notice(text=f"The kernel can't be paused: {error}", severity=Severity.ERROR))
 
     @property
     def some_run(self) -> bool:

@@ -73,10 +73,10 @@ class Looking:
         if not self.current(snapshot.generation):
             raise WrongPhase("The program went on meanwhile.")
         chosen = self.show(msgspec.structs.replace(snapshot, frame=index, variables=variables))
-        await self._refresh_watches()
+        await self.refresh_watches()
         return chosen
 
-    async def _refresh_watches(self) -> None:
+    async def refresh_watches(self) -> None:
         """Watches as they are in what is looked at now."""
         session = self._session
         if await session.watch_list.refresh(session.generation):
@@ -98,7 +98,7 @@ class Looking:
         if self._session.phase is not Phase.STOPPED_KERNEL:
             raise WrongPhase("Threads are selected at a stop in a kernel.", "Set a breakpoint on a kernel line.")
         chosen = self.show(await self._session.kernel_stops.focus_on(thread))
-        await self._refresh_watches()
+        await self.refresh_watches()
         return chosen
 
     async def rebuild_frames(self) -> None:
@@ -221,7 +221,7 @@ class Looking:
         session = self._session
         snapshot = session.require_stop()
         self.show(msgspec.structs.replace(snapshot, variables=await self.variables_of(snapshot.frame)))
-        await self._refresh_watches()
+        await self.refresh_watches()
 
     async def read_slice(self, expression: str, limit: int) -> Slice:
         from pkdb_tui.engine import slices

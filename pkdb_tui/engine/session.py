@@ -122,6 +122,7 @@ class Session:
         self._tasks: set[asyncio.Task[None]] = set()
         self._python_stop: PythonStop | None = None
         self._quitting = False
+        self._in_kernel_heard = -1  # the generation in which Python answered a pause from within a launch
         self._unheard = False  # breakpoints were sent whose placements nobody could answer
         self._launched = False  # whether any kernel was launched
         self._settled = asyncio.Event()
@@ -313,7 +314,8 @@ class Session:
     async def _pause_natively(self, generation: int) -> None:
         """A kernel that holds the interpreter's lock leaves no Python to answer a pause."""
         await asyncio.sleep(PAUSE_GRACE)
-        if self.generation == generation and self.phase is Phase.RUNNING_PYTHON:
+        answered = self._in_kernel_heard == generation
+        if self.generation == generation and self.phase is Phase.RUNNING_PYTHON and not answered:
             await self.kernel_stops.interrupt()
 
     # --- breakpoints ---
@@ -546,6 +548,7 @@ class Session:
         self._launched = True
 
     def _event_inKernel(self, body: dict[str, Any]) -> None:
+        self._in_kernel_heard = self.generation
         self.spawn(self.kernel_stops.interrupt(msgspec.convert(body, KernelReady, strict=False)))
 
     def _event_launches(self, body: dict[str, Any]) -> None:

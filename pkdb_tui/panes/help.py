@@ -27,6 +27,7 @@ class TextScreen(Guarded, ModalScreen[None]):
     #page {
         scrollbar-size: 1 1; scrollbar-color: $panel; scrollbar-background: $surface;
         width: 90%; max-width: 110; height: 85%; background: $surface; border: solid $panel; padding: 0 1;
+        border-title-color: $foreground; border-subtitle-color: $foreground;
     }
     """
 

@@ -22,6 +22,9 @@ OPTIMISED = (
 )
 
 
+UNKNOWN = "Which launch this is isn't known, because the pause came as it began. Continue and pause again to see more."
+
+
 def _is_number(variable: Variable) -> bool:
     return variable.kind is VariableKind.SCALAR and not isinstance(variable.value, str)
 
@@ -58,6 +61,8 @@ def notes_of(snapshot: StopSnapshot | None) -> list[str]:
         return [OPTIMISED.format(kernel=kernel.name, what=what)]
     if snapshot.variables:
         return []
+    if kernel is None and snapshot.location.kind is FrameKind.KERNEL:
+        return [UNKNOWN]
     if kernel is not None and snapshot.location.kind is not FrameKind.KERNEL:
         return ["This frame can't be asked while its kernel runs, or it has no variables."]
     return ["This frame has no variables."]

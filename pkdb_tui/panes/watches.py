@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -14,7 +13,7 @@ from pkdb_tui import keys
 from pkdb_tui.engine import formatting
 from pkdb_tui.engine.api import ArrayStatistics, Slice, Variable, VariableKind, Watch
 from pkdb_tui.panes.base import Inspect, Pane, Row, RunCommand
-from pkdb_tui.panes.fitting import fitted, longest
+from pkdb_tui.panes.fitting import fitted, longest, wrapped
 from pkdb_tui.panes.palette import Palette
 from pkdb_tui.panes.variables import texts_of
 
@@ -71,16 +70,18 @@ class WatchesPane(Pane):
     def _watch_rows(self, watch: Watch, names: int) -> list[Row]:
         palette = self.palette
         head = (f" {fitted(watch.expression, names)}  ", palette.name)
+        part = watch.evaluation.slice if watch.evaluation is not None else None
+        if part is not None:
+            # The elements seen last keep their rows, so that nothing moves while they are out of scope.
+            note = f"{watch.error} · the values at {watch.seen}" if watch.error else ""
+            if not _below(watch):
+                return self._slice_rows(head, part, names, note)
+            rows = self._slice_rows((" " * 5, palette.name), part, 2, note)
+            return [[(f" {watch.expression}", palette.name)], *rows]
         if watch.error:
             return [[head, *self._without_value(watch, names)]]
         if watch.evaluation is None:
             return [[head, ("not evaluated yet", palette.dim)]]
-        part = watch.evaluation.slice
-        if part is not None and _below(watch):
-            rows = self._slice_rows((" " * 5, palette.name), part, 2)
-            return [[(f" {watch.expression}", palette.name)], *rows]
-        if part is not None:
-            return self._slice_rows(head, part, names)
         text, before = _texts(watch)
         row: Row = [head, (text, palette.changed if watch.changed else palette.text)]
         if watch.changed:
@@ -90,30 +91,34 @@ class WatchesPane(Pane):
     def _without_value(self, watch: Watch, names: int) -> Row:
         """Why there is none here, and the last one there was: dim, because nothing is wrong."""
         row: Row = [(watch.error, self.palette.dim)]
+        if watch.evaluation is None:
+            return row
         room = self._width - names - 3 - cell_len(watch.error)
-        fitting = (text for text in _last_texts(watch) if cell_len(text) <= room)
+        value = f" · {_texts(watch)[0]}"
+        fitting = (text for text in (f"{value} at {watch.seen}", value) if cell_len(text) <= room)
         return [*row, (next(fitting, ""), self.palette.dim)]
 
-    def _slice_rows(self, head: tuple[str, Style], part: Slice, names: int) -> list[Row]:
+    def _slice_rows(self, head: tuple[str, Style], part: Slice, names: int, note: str = "") -> list[Row]:
+        """Rows of elements over their statistics; with a `note` in the place of those, they are values of before."""
         palette = self.palette
         room = max(self._width - names - 4, 10)
         blank = (" " * (names + 3), palette.name)
-        columns = part.values.shape[-1] if part.values.ndim else 1
+        columns = max(1, part.values.shape[-1]) if part.values.ndim else 1
         shown = part.values.reshape(-1)[: ROWS * columns if part.values.ndim > 1 else MOST]
         texts = formatting.columns(list(shown))
         # Columns stay where they are while values change.
         least = COLUMN if part.values.dtype.kind == "f" else 1
         cell = max([least, *map(len, texts)]) + 1
         fit = max(1, room // cell)
-        styles = [palette.text] * len(texts)
+        styles = [palette.dim if note else palette.text] * len(texts)
         for index in part.changed:
-            if index < len(styles):
+            if index < len(styles) and not note:
                 styles[index] = palette.changed
         # A row of its own for each row of an array; one of one dimension flows over a few.
         flows = part.values.ndim < 2
         step = fit if flows else columns
         starts = range(0, len(texts), step)[: FLOW if flows else ROWS]
-        rows: list[Row] = []
+        rows: list[Row] = [] if texts else [[head, ("empty", palette.dim)]]
         for start in starts:
             row: Row = [head if start == 0 else blank]
             stop = min(start + min(fit, step), len(texts))
@@ -123,8 +128,8 @@ class WatchesPane(Pane):
             rows.append(row)
         if not flows and len(part.values) > ROWS:
             rows.append([blank, ("…", palette.dim)])
-        rows.append([blank, (statistics_text(part.statistics, part, room), palette.dim)])
-        return rows
+        below = [statistics_text(part.statistics, part, room)] if not note else wrapped(note, room)
+        return rows + [[blank, (text, palette.dim)] for text in below]
 
     def row_count(self) -> int:
         return len(self._rows)
@@ -151,7 +156,7 @@ class WatchesPane(Pane):
 
 def _below(watch: Watch) -> bool:
     """Whether the elements stand below a long expression, not beside it."""
-    has_slice = watch.evaluation is not None and watch.evaluation.slice is not None and not watch.error
+    has_slice = watch.evaluation is not None and watch.evaluation.slice is not None
     return has_slice and cell_len(watch.expression) > BESIDE
 
 
@@ -167,23 +172,6 @@ def _texts(watch: Watch) -> tuple[str, str]:
         previous=watch.previous,
     )
     return texts_of(value)
-
-
-def _last_texts(watch: Watch) -> Iterator[str]:
-    """The last value and where it was seen, in ever fewer words."""
-    last = watch.evaluation
-    if last is None:
-        return
-    for most in (4, 2, 1):
-        text = _texts(watch)[0] if last.slice is None else _brief(last.slice, most)
-        yield f" · {text} at {watch.seen}"
-    yield f" · {text}"
-
-
-def _brief(part: Slice, most: int) -> str:
-    values = part.values.ravel()
-    texts = [formatting.number(value) for value in values[:most]]
-    return " ".join(texts) + (" …" if values.size > most else "")
 
 
 def statistics_text(found: ArrayStatistics, part: Slice, room: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from cli import FIXTURES
 
 from pkdb_tui.commands import language
-from pkdb_tui.engine.api import Event, LaunchOptions, Watch, WatchesChanged
+from pkdb_tui.engine.api import Event, LaunchOptions, Phase, Watch, WatchesChanged
 from pkdb_tui.engine.session import Session
 
 pytestmark = pytest.mark.skipif(
@@ -20,8 +21,13 @@ pytestmark = pytest.mark.skipif(
 class Watched:
     """A session on a fixture, its commands carried out one after the other."""
 
-    def __init__(self, script: str) -> None:
-        options = LaunchOptions(script=str(FIXTURES / script), runtime="embedded", environment={"OMP_NUM_THREADS": "2"})
+    def __init__(self, script: str, *arguments: str) -> None:
+        options = LaunchOptions(
+            script=str(FIXTURES / script),
+            arguments=arguments,
+            runtime="embedded",
+            environment={"OMP_NUM_THREADS": "2"},
+        )
         self.events: list[Event] = []
         self.session = Session(options, self.events.append)
 
@@ -37,6 +43,15 @@ class Watched:
         for command in commands:
             await language.run(command, self.session)
             await self.session.settled()
+
+    async def paused(self) -> None:
+        """Ask for a pause and wait for the stop."""
+        while self.session.phase.running:
+            await language.run("pause", self.session)
+            try:
+                await asyncio.wait_for(self.session.settled(), 2)
+            except TimeoutError:
+                continue  # asked while a launch begins: once more
 
     @property
     def told(self) -> list[tuple[Watch, ...]]:
@@ -147,3 +162,24 @@ async def test_a_value_is_inspected_whole_in_the_kernel_and_in_python() -> None:
             "type      float64[64, 32]",
         ):
             assert line in python
+
+
+async def test_a_pause_in_an_optimised_kernel_shows_what_it_was_launched_with() -> None:
+    async with Watched("long_kernel.py", "2000000000") as run:
+        await language.run("display rounds", run.session)
+        async with asyncio.timeout(60):
+            # Until the pause comes while the kernel runs, not before it or as it begins.
+            while run.session.phase is not Phase.STOPPED_KERNEL or run.session.require_stop().kernel is None:
+                if run.session.phase.stopped:
+                    await language.run("continue", run.session)
+                await run.paused()
+        snapshot = run.session.require_stop()
+        assert snapshot.kernel is not None
+        assert (snapshot.kernel.name, snapshot.kernel.build) == ("spin", "release")
+        known = {variable.name: variable.text for variable in snapshot.variables}
+        assert known == {"out": "host", "rounds": "2000000000"}
+        assert run.only.error == "the optimised build keeps no variables"
+        (row,) = [row for row in run.session.launches if row.running_since is not None]
+        assert (row.kernel, row.line, row.build, row.count) == ("spin", 19, "release", 0)
+        text = (await language.run("inspect rounds", run.session)).text
+        assert text.startswith("rounds = 2000000000\n")

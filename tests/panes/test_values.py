@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import msgspec
+import numpy as np
 from host import PALETTE, lines, sent, shown
 from rich.cells import cell_len
 from values import kernel_stop, slice_of
 
-from pkdb_tui.engine.api import Evaluation, ExceptionInfo, ExitCause, Frame, FrameKind, Variable, VariableKind, Watch
+from pkdb_tui.engine.api import (
+    Evaluation,
+    ExceptionInfo,
+    ExitCause,
+    Frame,
+    FrameKind,
+    Slice,
+    Variable,
+    VariableKind,
+    Watch,
+)
+from pkdb_tui.engine.slices import statistics
 from pkdb_tui.panes.base import Inspect, RunCommand
 from pkdb_tui.panes.stack import StackPane
 from pkdb_tui.panes.variables import VariablesPane
@@ -105,7 +117,7 @@ async def test_a_slice_is_a_row_of_numbers_over_its_statistics() -> None:
     async with shown(pane, 60, 5):
         pane.show((watch,))
         assert lines(pane)[:2] == [
-            " y[j:j+4]    0.32433   0.15355   0.8812  nan",
+            " y[j:j+4]   0.32433  0.15355  0.8812       nan",
             "           1 NaN 0 Inf · min 0.15355 max 0.8812",
         ]
 
@@ -144,13 +156,30 @@ async def test_a_watch_out_of_scope_keeps_its_last_value_and_says_from_where() -
         id=2, expression="y", evaluation=Evaluation(text="", slice=part), error="not in scope here", seen="a.py:9"
     )
     never = Watch(id=3, expression="q", evaluation=None, error="not in scope here")
-    async with shown(pane, 70, 4):
+    async with shown(pane, 70, 8):
         pane.show((number, array, never))
-        assert lines(pane)[:3] == [
+        assert lines(pane)[:5] == [
             " n  not in scope here · 5 at a.py:3",
-            " y  not in scope here · 0.0 0.5 1.0 1.5 … at a.py:9",
+            " y       0.0      0.5      1.0      1.5      2.0      2.5      3.0",
+            "         3.5      4.0",
+            "    not in scope here · the values at a.py:9",
             " q  not in scope here",
         ]
+        before = pane.row_count()
+        pane.show((number, msgspec.structs.replace(array, error=""), never))
+        assert pane.row_count() == before  # nothing moves when it comes into scope again
+
+
+async def test_empty_arrays_and_rows_are_said_to_be_empty() -> None:
+    pane = WatchesPane(PALETTE)
+    watches = []
+    for number, shape in enumerate([(0,), (3, 0), (0, 3)], 1):
+        array = np.zeros(shape)
+        part = Slice(expression="e", dtype="float64", shape=shape, values=array, statistics=statistics(array))
+        watches.append(Watch(id=number, expression=f"e{number}", evaluation=Evaluation(text="", slice=part)))
+    async with shown(pane, 60, 8):
+        pane.show(tuple(watches))
+        assert [line.split()[:2] for line in lines(pane)[:6:2]] == [["e1", "empty"], ["e2", "empty"], ["e3", "empty"]]
 
 
 async def test_a_narrow_pane_keeps_the_value_of_before_whole() -> None:

@@ -8,41 +8,13 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
+from pictures import PROGRAM, at_rest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from textual.pilot import Pilot
 
 from pkdb_tui.app import PkdbApp
 from pkdb_tui.engine.api import LaunchOptions, Phase
-
-PROGRAM = '''"""A reduction and a step over an array: the program of the pictures."""
-import numpy as np
-import pykokkos as pk
-
-ROWS, COLS = 16, 64
-
-
-@pk.workunit
-def yax(j: int, acc: pk.Acc[pk.double], cols: int, y: pk.View1D[float], x: pk.View1D[float], a: pk.View2D[float]):
-    row_sum: float = 0
-    for i in range(cols):
-        row_sum += a[j][i] * x[i]
-    acc += y[j] * row_sum
-
-
-def run(space=pk.ExecutionSpace.OpenMP):
-    y = np.linspace(1.0, 2.0, ROWS)
-    x = np.linspace(0.0, 1.0, COLS)
-    a = np.outer(y, x)
-    policy = pk.RangePolicy(space, 0, ROWS)
-    result = pk.parallel_reduce(policy, yax, cols=COLS, y=y, x=x, a=a)
-    print("kernel", round(result, 6), "numpy", round(float(y @ a @ x), 6))
-    return {}["missing"]
-
-
-if __name__ == "__main__":
-    run()
-'''
 
 
 class Svg(SingleFileSnapshotExtension):
@@ -68,14 +40,6 @@ async def reach(app: PkdbApp, phase: Phase, patience: float = 60.0) -> None:
         await app.bridge.session.settled()
 
 
-async def at_rest(pilot: Pilot[int], patience: float = 20.0) -> None:
-    """Until the screen has shown all it was told: messages lead to further ones, and those to a new layout."""
-    async with asyncio.timeout(patience):
-        before = ""
-        while before != (before := pilot.app.export_screenshot()):
-            await pilot.pause(0.1)
-
-
 @pytest.fixture
 def show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Show:
     """The screen over the program, its clock standing still, two kernel threads."""
@@ -83,12 +47,12 @@ def show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Show:
     monkeypatch.setenv("PKDB_CONFIG", str(tmp_path / "none.toml"))
     monkeypatch.chdir(tmp_path)
     script = tmp_path / "yax.py"
-    script.write_text(PROGRAM)
 
     @asynccontextmanager
     async def screen(
-        width: int, height: int, commands: tuple[str, ...], phase: Phase, theme: str = "dark"
+        width: int, height: int, commands: tuple[str, ...], phase: Phase, theme: str = "dark", program: str = PROGRAM
     ) -> AsyncIterator[Pilot[int]]:
+        script.write_text(program)
         app = PkdbApp(LaunchOptions(script=str(script)), commands=commands, theme=theme, remember=False)
         app.status._now = lambda: 0.0  # type: ignore[method-assign]
         async with app.run_test(size=(width, height)) as pilot:

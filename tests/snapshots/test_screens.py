@@ -6,6 +6,7 @@ import html
 import re
 
 import pytest
+from pictures import HARD, at_rest
 from syrupy.assertion import SnapshotAssertion
 from textual.pilot import Pilot
 
@@ -54,7 +55,7 @@ async def test_an_uncaught_exception(show) -> None:  # type: ignore[no-untyped-d
 async def test_the_variables_zoomed(show, picture: SnapshotAssertion) -> None:  # type: ignore[no-untyped-def]
     async with show(80, 24, KERNEL, Phase.STOPPED_KERNEL) as pilot:
         await pilot.press("4", "z")
-        await pilot.pause()
+        await at_rest(pilot)
         svg = picture_of(pilot)
         assert "row_sum" in text(svg)
         assert svg == picture
@@ -71,3 +72,38 @@ async def test_a_tiny_terminal(show, picture: SnapshotAssertion) -> None:  # typ
         svg = picture_of(pilot)
         assert "The terminal is small" in text(svg)
         assert svg == picture
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+async def test_values_that_are_hard_to_show(show, picture: SnapshotAssertion, width: int, height: int) -> None:  # type: ignore[no-untyped-def]
+    commands = ("break 23", "continue", "display weights", "display third", "next")
+    async with show(width, height, commands, Phase.STOPPED_PYTHON, program=HARD) as pilot:
+        await pilot.press("4")
+        await at_rest(pilot)
+        svg = picture_of(pilot)
+        assert "0.333333334  « 0.333333333" in text(svg)
+        assert svg == picture
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+async def test_long_names_in_a_kernel(show, picture: SnapshotAssertion, width: int, height: int) -> None:  # type: ignore[no-untyped-def]
+    commands = ("break 9", "break 300", "continue", "display weights_of_all_particles[0:12]", "thread 1")
+    async with show(width, height, commands, Phase.STOPPED_KERNEL, program=HARD) as pilot:
+        await pilot.press("9")
+        await at_rest(pilot)
+        svg = picture_of(pilot)
+        assert "line 300 has no code" in text(svg)
+        assert svg == picture
+
+
+async def test_enter_shows_all_of_a_value(show, picture: SnapshotAssertion) -> None:  # type: ignore[no-untyped-def]
+    async with show(80, 24, ("break 9", "continue"), Phase.STOPPED_KERNEL, program=HARD) as pilot:
+        await pilot.press("4", "end", "enter")
+        await at_rest(pilot)
+        svg = picture_of(pilot)
+        assert "strides   8 bytes" in text(svg)
+        assert "NaN       1" in text(svg)
+        assert svg == picture
+        await pilot.press("escape")
+        await at_rest(pilot)
+        assert "strides" not in text(picture_of(pilot))

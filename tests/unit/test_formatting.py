@@ -85,7 +85,7 @@ def test_columns_are_aligned_on_the_point() -> None:
         "253.649   ",
         "  0.448773",
         " -3.0     ",
-        "nan       ",
+        "       nan",
     ]
 
 

@@ -119,7 +119,7 @@ class Workspace(Guarded, Widget):
             # The arrangement is cached by size, and the size is the same.
             self._clear_arrangement_cache()
             self.refresh(layout=True)
-            self._divider.refresh()
+            self.call_after_refresh(self._divider.refresh)  # its junctions are known then
             self.call_after_refresh(self.refresh_titles)
 
     def on_resize(self) -> None:

@@ -78,7 +78,7 @@ async def test_a_tiny_terminal(show, picture: SnapshotAssertion) -> None:  # typ
 async def test_values_that_are_hard_to_show(show, picture: SnapshotAssertion, width: int, height: int) -> None:  # type: ignore[no-untyped-def]
     commands = ("break 23", "continue", "display weights", "display third", "next")
     async with show(width, height, commands, Phase.STOPPED_PYTHON, program=HARD) as pilot:
-        await pilot.press("4")
+        await pilot.press("9", "4")
         await at_rest(pilot)
         svg = picture_of(pilot)
         assert "0.333333334  « 0.333333333" in text(svg)

@@ -58,9 +58,9 @@ def line_table(binary: str, lines: dict[str, list[int]], sources: list[tuple[str
     for name, number in sources:
         wanted.setdefault(name, set()).add(number)
     for name, numbers in wanted.items():
+        if not numbers or not known_source(name, min(numbers)):
+            continue
         for number in sorted(numbers):
-            if not known_source(name, number):
-                break
             for symtab in symtabs(name, number, real):
                 if symtab.filename in wanted and symtab.filename not in found:
                     found[symtab.filename] = addresses_by_line(symtab)

@@ -110,7 +110,7 @@ def test_tiny_terminal(start: Start) -> None:
     screen.wait_for(r"not +run yet|has not|pending")
     screen.type("continue")
     screen.press("Enter")
-    screen.wait_for("thread 0 of 2")
+    screen.wait_for("of 2 · j = 0")  # the end of the stop as the console tells it
     assert len(screen.lines) == 5
     screen.resize(120, 40)
     screen.wait_for(rf"\n +{SUM_LINE} ●▶ +acc \+= row")

@@ -7,8 +7,9 @@ reply is delivered before the events it causes.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -126,6 +127,9 @@ class Session:
         self._unheard = False  # breakpoints were sent whose placements nobody could answer
         self._launched = False  # whether any kernel was launched
         self._settled = asyncio.Event()
+        self._moving: asyncio.Event | None = None  # set when the verb under way has let the program go
+        self._moved_from = 0  # the generation of the stop that it moves from
+        self._restarting = False
 
     def _gdb(self, listener: Callable[[ControllerEvent], None]) -> Controller:
         from pkdb_tui.engine.native.gdb import GdbController
@@ -227,7 +231,19 @@ class Session:
         self.enter(Phase.RUNNING_PYTHON)
 
     async def restart(self) -> None:
-        """End the program if it runs and start it again with the same breakpoints, watches and settings."""
+        """End the program if it runs and start it again with the same breakpoints, watches and settings.
+
+        Raises WrongPhase while another restart is under way.
+        """
+        if self._restarting:
+            raise WrongPhase("The program is being restarted.", "Wait until it stops before its first line.")
+        self._restarting = True
+        try:
+            await self._restart()
+        finally:
+            self._restarting = False
+
+    async def _restart(self) -> None:
         await self._end_program()
         self.book.forget_bindings()
         self.history = VariableHistory()
@@ -271,32 +287,57 @@ class Session:
 
     # --- going on ---
 
-    async def resume(self, verb: Verb, *, line: int = 0, threads: str = "", all_threads: bool = False) -> None:
-        """Let the program go on; a stop or the end follows as an event."""
+    @contextlib.asynccontextmanager
+    async def _one_move(self) -> AsyncIterator[StopSnapshot]:
+        """The stop to go on from. One verb at a time moves the program; another is refused as it is while it runs."""
+        if self._restarting:
+            raise WrongPhase("The program is being restarted.", "Wait until it stops before its first line.")
+        while self._moving is not None:
+            if self.generation == self._moved_from:
+                raise WrongPhase("The program is running.", "Pause it first.")
+            await self._moving.wait()  # its stop was told before its reply
         snapshot = self.require_stop()
-        if self.phase is Phase.STOPPED_KERNEL:
-            await self.kernel_stops.resume(verb, line=line, threads=threads, all_threads=all_threads)
-            return
-        frame = self.places[snapshot.frame].index if self.places else 0
-        await self.connection.request("resume", verb=PYTHON_VERBS.get(verb, verb.value), line=line, frame=frame)
-        self.enter(Phase.RUNNING_PYTHON)
+        moving = self._moving = asyncio.Event()
+        self._moved_from = self.generation
+        try:
+            yield snapshot
+        finally:
+            self._moving = None
+            moving.set()
+
+    async def resume(self, verb: Verb, *, line: int = 0, threads: str = "", all_threads: bool = False) -> None:
+        """Let the program go on; a stop or the end follows as an event.
+
+        Raises WrongPhase when it isn't stopped, or when another verb is about to let it go.
+        """
+        async with self._one_move() as snapshot:
+            if self.phase is Phase.STOPPED_KERNEL:
+                await self.kernel_stops.resume(verb, line=line, threads=threads, all_threads=all_threads)
+                return
+            frame = self.places[snapshot.frame].index if self.places else 0
+            await self.connection.request("resume", verb=PYTHON_VERBS.get(verb, verb.value), line=line, frame=frame)
+            self.enter(Phase.RUNNING_PYTHON)
 
     async def jump(self, line: int) -> None:
-        self.require_stop()
-        if self.phase is Phase.STOPPED_KERNEL:
-            raise WrongPhase("A kernel can't jump.", "Jump at a stop in Python.")
-        self._settled.clear()
-        try:
-            await self.connection.request("jump", line=line)
-        except PkdbError:
-            self._set_settled()
-            raise
+        async with self._one_move():
+            if self.phase is Phase.STOPPED_KERNEL:
+                raise WrongPhase("A kernel can't jump.", "Jump at a stop in Python.")
+            self._settled.clear()
+            try:
+                await self.connection.request("jump", line=line)
+            except PkdbError:
+                self._set_settled()
+                raise
 
     async def pause(self) -> None:
-        """Stop the program where it is: at a Python line, or at a kernel line; at a kernel stop, what still runs."""
-        if self.phase is Phase.STOPPED_KERNEL:
-            await self.kernel_stops.pause_rest()
-            return
+        """Stop the program where it is: at a Python line, or at a kernel line.
+
+        Never refused because of a verb under way: it follows as soon as that has let the program go.
+        """
+        if self._moving is not None:
+            await self._moving.wait()
+            if self.phase.stopped:
+                return  # the verb failed or stopped again at once: it stands, as was asked
         if not self.phase.running:
             raise WrongPhase(f"The program is {self.phase.value}; there is nothing to pause.")
         if not self.connection.connected:

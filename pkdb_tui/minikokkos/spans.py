@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 MODULES = ("pykokkos", "pkdb_tui.minikokkos")
@@ -20,15 +21,19 @@ class KernelSource:
     lines: tuple[int, ...]
 
 
-def kernel_spans(source: str, file: str) -> list[KernelSource]:
-    """The workunits and kernel functions of a source text, in its order. Raises SyntaxError."""
+def kernel_spans(
+    source: str, file: str, *, decorators: Sequence[str] = DECORATORS, classes: Sequence[str] = ()
+) -> list[KernelSource]:
+    """The functions so decorated, and all methods of classes so decorated, in the text's order. Raises SyntaxError."""
     tree = ast.parse(source, file)
     modules, names = _imported(tree)
-    return [
-        span(node, file)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef) and any(_marks(d, modules, names) for d in node.decorator_list)
-    ]
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and _marked(node, modules, names, decorators):
+            found.append(node)
+        elif isinstance(node, ast.ClassDef) and _marked(node, modules, names, classes):
+            found += [method for method in node.body if isinstance(method, ast.FunctionDef)]
+    return [span(node, file) for node in sorted(found, key=lambda node: node.lineno)]
 
 
 def span(node: ast.FunctionDef, file: str) -> KernelSource:
@@ -111,10 +116,17 @@ def _imported(tree: ast.Module) -> tuple[set[str], dict[str, str]]:
     return modules, names
 
 
-def _marks(decorator: ast.expr, modules: set[str], names: dict[str, str]) -> bool:
+def _marked(
+    node: ast.FunctionDef | ast.ClassDef, modules: set[str], names: dict[str, str], wanted: Sequence[str]
+) -> bool:
+    return any(_name(decorator, modules, names) in wanted for decorator in node.decorator_list)
+
+
+def _name(decorator: ast.expr, modules: set[str], names: dict[str, str]) -> str:
+    """What a decorator of the module is called there, empty for any other."""
     node = decorator.func if isinstance(decorator, ast.Call) else decorator
     if isinstance(node, ast.Attribute):
-        return node.attr in DECORATORS and ast.unparse(node.value) in modules
+        return node.attr if ast.unparse(node.value) in modules else ""
     if isinstance(node, ast.Name):
-        return names.get(node.id, node.id if "*" in names else "") in DECORATORS
-    return False
+        return names.get(node.id, node.id if "*" in names else "")
+    return ""

@@ -25,10 +25,39 @@ def select(number: int) -> Any:
 
 
 def is_entry(frame: Any) -> bool:
+    """Whether a frame is a workunit call: the entry's function, or a lambda that isn't called by one."""
     entry = kernel.get("entry", "")
+    if not entry:
+        return False
+    if names.is_lambda(full_name(frame)):
+        return entry.endswith("::operator()") and is_python(frame) and not is_nested(frame)
     name = names.qualified(frame.name())
     # An optimised build's line tables know functions without their namespaces.
-    return bool(entry) and (name == entry or name.endswith("::" + entry) or name == entry.rsplit("::", 1)[-1])
+    return name == entry or name.endswith("::" + entry) or name == entry.rsplit("::", 1)[-1]
+
+
+def is_python(frame: Any) -> bool:
+    sal = frame.find_sal()
+    return sal.symtab is not None and bool(names.python_name(sal.symtab.filename))
+
+
+def full_name(frame: Any) -> str:
+    function = frame.function()
+    return str(function.name if function is not None else frame.name() or "")
+
+
+def is_nested(frame: Any, limit: int = 64) -> bool:
+    """Whether a workunit call lies around a lambda."""
+    for _ in range(limit):
+        try:
+            frame = frame.older()
+        except gdb.error:
+            return False
+        if frame is None:
+            return False
+        if not names.is_lambda(full_name(frame)) and names.qualified(frame.name()) == kernel["entry"]:
+            return True
+    return False
 
 
 def kernel_frames(limit: int = DEEPEST) -> list[Any]:
@@ -109,7 +138,11 @@ def frame_body(frame: Any, glue: bool, watched: bool = False) -> Body:
     sal = frame.find_sal()
     if watched and frame.level() == 0:
         sal = gdb.find_pc_line(frame.pc() - 1)
-    name = kernel.get("name", "") if is_entry(frame) else names.plain_name(frame.name())
+    name = names.plain_name(frame.name())
+    if is_entry(frame):
+        name = names.workunit(full_name(frame), kernel.get("name", ""), kernel.get("entry", ""))
+    elif names.is_lambda(full_name(frame)):
+        name = "lambda"
     file = sal.symtab.filename if sal.symtab is not None else ""
     return {
         "level": frame.level(),

@@ -46,6 +46,24 @@ def qualified(name: str | None) -> str:
     return "".join(kept).strip()
 
 
+def is_implicit(name: str | None) -> bool:
+    """Whether a function is one that the compiler wrote for a lambda: its constructors and destructor."""
+    return bool(re.search(r"(?:^|::)~?<lambda", name or ""))
+
+
+def is_lambda(name: str | None) -> bool:
+    """Whether a function is a lambda's body: `operator()` of nothing, or of something in a function."""
+    return bool(re.search(r"(?:^|\}::)operator\(\)(?:\([^{}]*\)[ a-z]*)?$", name or ""))
+
+
+def workunit(function: str, kernel: str, entry: str) -> str:
+    """What a workunit call is called: of a kernel with several, the one whose tag the function takes, or a lambda."""
+    if not entry.endswith(f"_{kernel}::operator()"):
+        return kernel
+    tag = re.search(r"(\w+)_tag const&", function)
+    return tag.group(1) if tag else "lambda" if is_lambda(function) else kernel
+
+
 def escaped(path: str) -> str:
     """A file name as one word of a command's arguments."""
     return re.sub(r"([^\w/.\-])", r"\\\1", path)

@@ -114,6 +114,8 @@ def addresses_by_line(symtab: Any) -> dict[int, list[int]]:
         block = gdb.block_for_pc(entry.pc)
         while block is not None and block.function is None:
             block = block.superblock
+        if block is not None and names.is_implicit(block.function.name):
+            continue  # copies of a lambda, which carry its line and run nothing of it
         start = block.start if block is not None else 0
         key = (entry.line, start)
         if key not in lowest or entry.pc < lowest[key]:
@@ -143,6 +145,11 @@ def before_turn(source: str, line: int) -> bool:
     return line in table.get(source + names.TURN, {})
 
 
+def begins_line(source: str, address: int) -> bool:
+    """Whether a line's code begins at an address: a line may be left and come back to in its middle."""
+    return any(address in addresses for t in tables.values() for addresses in t.get(source, {}).values())
+
+
 def functions(argument: Body) -> Body:
     """First-line addresses of functions of that name in Python sources."""
     found = []
@@ -161,7 +168,7 @@ def functions(argument: Body) -> Body:
 
 
 def entry(argument: Body) -> Body:
-    """First-line addresses of the function that is one workunit call."""
+    """First-line addresses of the function that is one workunit call, with `lambdas` those of lambdas instead."""
     found: dict[Any, Any] = {}
     for name, table in tables.get(kernel.get("binary", ""), {}).items():
         if not names.python_name(name):
@@ -169,12 +176,18 @@ def entry(argument: Body) -> Body:
         for line, addresses in table.items():
             for address in addresses:
                 function = function_at(address)
-                if function is None:
+                if function is None or not is_wanted(function.name, bool((argument or {}).get("lambdas"))):
                     continue
-                full = names.qualified(function.name)
-                if full == kernel["entry"] or full.endswith("::" + kernel["entry"]):
-                    found[function.name] = min(found.get(function.name, (line, address)), (line, address))
+                key = (function.name, function.line)
+                found[key] = min(found.get(key, (line, address)), (line, address))
     return {"addresses": sorted(address for _, address in found.values())}
+
+
+def is_wanted(name: str, lambdas: bool) -> bool:
+    if lambdas or names.is_lambda(name):
+        return lambdas and names.is_lambda(name)
+    full = names.qualified(name)
+    return bool(full == kernel["entry"] or full.endswith("::" + kernel["entry"]))
 
 
 def symbol(argument: Body) -> Body:

@@ -11,7 +11,7 @@ import gdb
 from pkdb_tui.engine.native import gdbside_frames as frames
 from pkdb_tui.engine.native import gdbside_names as names
 from pkdb_tui.engine.native.gdbside_places import reached, taken, team
-from pkdb_tui.engine.native.gdbside_symbols import Body, before_turn, objfile_of
+from pkdb_tui.engine.native.gdbside_symbols import Body, before_turn, begins_line, objfile_of
 
 # gdb thread number -> (kind, breakpoint numbers, detail) of its last stop
 stops: dict[int, tuple[str, list[int], str]] = {}
@@ -66,6 +66,7 @@ def place(argument: Body) -> list[Body]:
                 body.update({k: v for k, v in shown.items() if k in ("file", "line", "function")})
             body["at_top"] = bool(found) and found[0] == gdb.newest_frame()
             body["before_turn"] = body["at_top"] and before_turn(body["source"], body["line"])
+            body["begins"] = begins_line(body["source"], body["pc"])
             body["depth"] = found[0].level() if found else -1
             body["stack"] = frames.entry_level()
             body["barrier"] = frames.in_barrier()

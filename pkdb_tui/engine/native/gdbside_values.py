@@ -21,6 +21,8 @@ DTYPES = {
 }  # fmt: skip
 HIDDEN = re.compile(r"^(pk_|this$|__)")
 VIEW = re.compile(r"^pk::(?:View|Dense)<(.+), *(\d+)>$")
+VIEWS = re.compile(r"^Kokkos::View<")
+TEAM = re.compile(r"^Kokkos::Impl::HostThreadTeamMember<")
 readers: list[Any] = []  # (pattern of a type's name, reader)
 
 
@@ -51,7 +53,7 @@ def minikokkos_view(value: Any, kind: Any) -> dict[str, Any]:
     }
 
 
-@reader(r"^Kokkos::View<")
+@reader(VIEWS.pattern)
 def kokkos_view(value: Any, kind: Any) -> dict[str, Any]:
     """Kokkos' views, new and old."""
     element, rank, fixed = kokkos_element(kind)
@@ -176,6 +178,8 @@ def python_type(kind: Any) -> str:
             return "int"
         sign = "u" if "unsigned" in str(plain) else ""
         return f"{sign}int{plain.sizeof * 8}"
+    if TEAM.search(type_text(plain)):
+        return "TeamMember"
     return str(plain)
 
 
@@ -215,12 +219,24 @@ def scalar(value: Any, kind: Any) -> int | float | bool | str:
         return number if math.isfinite(number) else str(number)
     if DTYPES.get(str(kind), "").startswith("<c"):
         return complex_text(value, kind)
+    if TEAM.search(type_text(kind)):
+        league = f"league rank {int(value['m_league_rank'])} of {int(value['m_league_size'])}"
+        team = value["m_data"]
+        return f"{league}, team rank {int(team['m_team_rank'])} of {int(team['m_team_size'])}"
     return str(value)[:200]
 
 
 def complex_text(value: Any, kind: Any) -> str:
     data = bytes(gdb.selected_inferior().read_memory(int(value.address), kind.sizeof))
     return str(complex(*struct.unpack("<2d" if kind.sizeof == 16 else "<2f", data)))
+
+
+def person_name(symbol: Any) -> str:
+    """A symbol's name in the program: PyKokkos' mains work on copies `pk_d_x` of views `x`, and return in others."""
+    name: str = symbol.name
+    if name.startswith(("pk_d_", "reduction_result_")) and VIEWS.match(type_text(symbol.type)):
+        return name.removeprefix("pk_d_").replace("reduction_result_", "pk_reduction_result_")
+    return name
 
 
 def variables(frame: Any, names: set[str] | None = None) -> list[dict[str, Any]]:
@@ -234,7 +250,7 @@ def variables(frame: Any, names: set[str] | None = None) -> list[dict[str, Any]]
         return []
     while block is not None:
         for symbol in block:
-            name = symbol.name
+            name = person_name(symbol)
             if (
                 name in seen
                 or not (symbol.is_variable or symbol.is_argument)

@@ -125,6 +125,9 @@ class Stepper:
         if kind is StepKind.UNTIL:
             for thread in numbers:
                 await self._until(thread, starts[thread], line)
+        if kind is StepKind.STEP:
+            for thread in [n for n in numbers if starts[n].get("file")]:
+                await self._arrive_inside(thread, launches=starts[thread].get("stack") == -1)
         async with controller.gathering.lock:
             controller.gathering.shown = False
             self._kind, self._starts = kind, starts
@@ -268,6 +271,8 @@ class Stepper:
     async def _way_out(self, number: int, place: dict[str, Any]) -> str:
         """How a thread leaves generated code or a library. Its next workunit call is a place to arrive at, too."""
         await self._arrive_at_next_call(number)
+        if self._kind is StepKind.STEP:
+            await self._arrive_inside(number, launches=False)
         if place.get("stack") == 0:
             return "next"
         if place.get("file"):
@@ -282,7 +287,9 @@ class Stepper:
             return False
         if number in self._inward:
             self._inward.discard(number)
-            return self._kind is not StepKind.FINISH
+            return self._kind is not StepKind.FINISH and not place.get("begins")
+        if self._kind is not StepKind.FINISH and place.get("begins") is False:
+            return True  # it was left for a part of the same line that isn't the person's, as a lambda's head
         from_condition = "#pkdb" in start.get("source", "") and "#pkdb" not in place.get("source", "")
         to_test = bool(start.get("before_turn")) and not place.get("before_turn")
         self._starts[number] = place
@@ -335,6 +342,13 @@ class Stepper:
     async def _arrive_at_next_call(self, number: int) -> None:
         for address in await self._entry_addresses():
             await self._own_breakpoint(address, number)
+
+    async def _arrive_inside(self, number: int, *, launches: bool) -> None:
+        """In what a line calls through a library: a lambda, or, of a line that `launches` kernels, the kernel."""
+        for address in (await self._controller.ask("entry", {"lambdas": True}))["addresses"]:
+            await self._own_breakpoint(address, number)
+        if launches:
+            await self._arrive_at_next_call(number)
 
     async def _entry_addresses(self) -> list[int]:
         answer = await self._controller.ask("entry")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -20,6 +20,7 @@ PACKAGE = "pkdb_tui.minikokkos"
 class MinikokkosAdapter(Adapter):
     name = "minikokkos"
     views = "minikokkos"
+    marks: Mapping[str, Sequence[str]] = {}  # what the scanner looks for, where it differs
 
     def __init__(self) -> None:
         self._hook: Callable[[Adapter, Any], Any] | None = None
@@ -32,7 +33,7 @@ class MinikokkosAdapter(Adapter):
             self._spans = self._load_spans()
         return [
             {"name": span.name, "firstLine": span.first_line, "lastLine": span.last_line, "lines": list(span.lines)}
-            for span in self._spans(source, file)
+            for span in self._spans(source, file, **self.marks)
         ]
 
     def spans_of_file(self, file: str) -> list[Json]:

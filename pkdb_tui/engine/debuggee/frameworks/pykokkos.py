@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from pkdb_tui.engine.debuggee.frameworks.after_import import after_import
@@ -61,11 +61,17 @@ class Build:
     refused: Mapping[int, str] = field(default_factory=dict)
 
 
+class _Scanner(MinikokkosAdapter):
+    """Finds what an installed PyKokkos translates: the mains of workloads and class types, too."""
+
+    marks = MappingProxyType({"decorators": ("workunit", "function", "main"), "classes": ("classtype",)})
+
+
 def _kernel(entity: Any) -> Kernel:
     """The function or class whose code runs. A fused launch is named by its parts and spans its first one."""
     if isinstance(entity, list):
         first = _kernel(entity[0])
-        return Kernel("_".join(part.__name__ for part in entity), first.file, first.first_line, first.last_line)
+        return Kernel(" + ".join(part.__name__ for part in entity), first.file, first.first_line, first.last_line)
     target = entity
     if hasattr(entity, "__self__"):
         target = type(entity.__self__)
@@ -125,7 +131,7 @@ class PyKokkosLaunch:
         """PyKokkos finds the kernel functions of a kernel in its own file: any of them may be called."""
         return [
             Kernel(span["name"], self.kernel.file, span["firstLine"], span["lastLine"], tuple(span["lines"]))
-            for span in MinikokkosAdapter().spans_of_file(self.kernel.file)
+            for span in _Scanner().spans_of_file(self.kernel.file)
             if not self.kernel.first_line <= span["firstLine"] <= self.kernel.last_line
         ]
 
@@ -200,7 +206,7 @@ class PyKokkosLaunch:
             return type(self._entity.__self__).__name__
         if not callable(self._entity) and not isinstance(self._entity, list):
             return type(self._entity).__name__
-        return self.kernel.name
+        return self.kernel.name.replace(" + ", "_")
 
     def run_debug(self, build: Build) -> Any:
         return build.runtime.call(build.captured, parallel=self.space == "OpenMP")
@@ -217,7 +223,7 @@ class PyKokkosAdapter(Adapter):
         self._tell = tell
         self._hook: Callable[[Adapter, Any], Any] | None = None
         self._made: DebugBuilds | None = None
-        self._scanner = MinikokkosAdapter()
+        self._scanner = _Scanner()
 
     def spans(self, file: str, source: str) -> list[Json]:
         return self._scanner.spans(file, source)

@@ -88,7 +88,7 @@ def build_key(sources: list[str], flags: str) -> str:
     framework = Path(pykokkos.__file__).parent / "core" / "translators" / "static.py"
     facts = (
         flags,
-        pykokkos_header.TEXT,
+        *(Path(module.__file__ or "").read_text() for module in (pykokkos_header, pykokkos_lines, pykokkos_conditions)),
         _SCRIPT,
         _compiler_version(),
         framework.stat().st_mtime_ns,

@@ -8,12 +8,14 @@ Untagged trees, such as those of PyKokkos' own optimised builds, come out as the
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from typing import Any
 
 GLUE = "pk_glue.hpp"
 _FILE = "pkdb_file"
 _PLACE = "pkdb_place"
+_KOKKOS_LAMBDA = re.compile(r"KOKKOS_LAMBDA *\([^)]*\) *\{")
 
 
 def tag_tree(tree: ast.AST, file: str) -> None:
@@ -41,16 +43,34 @@ def _visit(original: Any) -> Any:
     return visit
 
 
+def _on_one_line(text: str) -> str:
+    """A statement without line ends of its own, which would count its later parts to the lines that follow it."""
+    kept: list[str] = []
+    for line in text.split("\n"):
+        if line.startswith("#line") or not kept or kept[-1].startswith("#line"):
+            kept.append(line)
+        else:
+            kept[-1] += line
+    return "\n".join(kept)
+
+
 def _serialize(original: Any, before: Callable[[tuple[str, int]], str]) -> Any:
     def serialize(self: Any, node: Any) -> str:
+        around: tuple[str, int] | None = getattr(self, _PLACE, None)
+        place: tuple[str, int] | None = getattr(node, _PLACE, None)
+        setattr(self, _PLACE, place or around)
         text: str = original(self, node)
-        place = getattr(node, _PLACE, None)
+        setattr(self, _PLACE, around)
         if place is None:
+            # A lambda's head would be its line, too: a breakpoint there would stop in every call of it.
+            if around is not None and type(node).__name__ == "LambdaExpr":
+                return directive(GLUE, 1) + text + directive(*around)
             return text
-        # What follows a whole function is glue again, and must not inherit its last line.
+        # A function's head and what follows it are glue: the head would be a line of every call, the rest its last one.
         if type(node).__name__ in ("MethodDecl", "FunctionDecl", "RecordDecl", "ConstructorDecl"):
-            return directive(*place) + text + directive(GLUE, 1)
-        return before(place) + directive(*place) + text
+            return directive(GLUE, 1) + text + directive(GLUE, 1)
+        text = _KOKKOS_LAMBDA.sub(lambda head: directive(GLUE, 1) + head.group() + directive(*place), text)
+        return before(place) + directive(*place) + _on_one_line(text)
 
     return serialize
 

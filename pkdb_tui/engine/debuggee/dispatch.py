@@ -144,8 +144,13 @@ class Dispatch:
             self._connection.event("launched", {"kernel": launch.kernel.name})
         caller = sys._getframe(launch.frame_depth + 2)
         record = self._log.note(launch, caller)
+        if record.first:
+            record.first = False
+            for text in adapter.warnings(launch):
+                self._warn(launch, record, caller, text)
         if record.watch_strides:
-            self._check_strides(adapter, launch, record, caller)
+            for text in record.stride_warnings(launch.arguments):
+                self._warn(launch, record, caller, f"{text}; {adapter.stride_note()}")
         ident = _thread.get_ident()
         plan = self.debugger.tracer.plans.get(ident)
         entry = plan is not None and plan.kind == STEP and self.debugger.settings["stepIntoKernel"]
@@ -159,9 +164,9 @@ class Dispatch:
         begun = time.perf_counter()
         try:
             return launch.run()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if adapter.is_build_error(error) and ident not in self.debugger.tracer.quiet:
-                self.debugger.stop(caller, reason="error", text=str(error))
+                self.debugger.stop(caller, reason="error", text=adapter.build_error_text(error))
             raise
         finally:
             self._running = 0
@@ -177,12 +182,11 @@ class Dispatch:
             and any(b.file == real_path(part.file) and part.first_line <= b.line <= part.last_line for part in parts)
         ]
 
-    def _check_strides(self, adapter: Adapter, launch: Any, record: Any, caller: FrameType) -> None:
-        for text in record.stride_warnings(launch.arguments):
-            place = f"{frames.display_file(caller.f_code.co_filename)}:{caller.f_lineno}"
-            sentence = f"{launch.kernel.name} at {place.rsplit('/', 1)[-1]}: {text}; {adapter.stride_note()}."
-            record.warnings.append(sentence)
-            self._connection.event("notice", {"text": sentence, "severity": "warning"})
+    def _warn(self, launch: Any, record: Any, caller: FrameType, text: str) -> None:
+        place = f"{frames.display_file(caller.f_code.co_filename)}:{caller.f_lineno}"
+        sentence = f"{launch.kernel.name} at {place.rsplit('/', 1)[-1]}: {text}."
+        record.warnings.append(sentence)
+        self._connection.event("notice", {"text": sentence, "severity": "warning"})
 
     # --- debug launches ---
 
@@ -196,8 +200,10 @@ class Dispatch:
                 build = self._build(adapter, launch)
             except Exception as error:
                 quiet.discard(ident)
-                self.debugger.stop(caller, reason="error", text=str(error))
-                raise
+                self.debugger.stop(caller, reason="error", text=adapter.build_error_text(error))
+                if not adapter.says_itself(error):
+                    raise
+                return launch.run()
             try:
                 outcome = self._run(adapter, launch, build, caller, record, entry)
             finally:

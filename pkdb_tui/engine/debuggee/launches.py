@@ -28,6 +28,7 @@ class LaunchRecord:
 
     def __init__(self, launch: Any, code: CodeType, line: int) -> None:
         self.code = code  # kept, so that its id stays its own
+        self.first = True  # nothing has been told of it yet
         self.wanted: bool | None = None  # whether a breakpoint concerns the kernel; None when not looked up
         self.kernel = launch.kernel.name
         self.file = real_path(code.co_filename)

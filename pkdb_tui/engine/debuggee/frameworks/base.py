@@ -69,6 +69,17 @@ class Adapter(ABC):
     def is_build_error(self, error: BaseException) -> bool:
         """Whether the error says that a kernel doesn't translate or compile."""
 
+    def warnings(self, launch: Any) -> Sequence[str]:
+        """What the framework will do at this launch without a word, one sentence each; asked once for a call line."""
+        return ()
+
+    def says_itself(self, error: BaseException) -> bool:
+        """Whether the error is this adapter's own: the program is to see what the framework does without a debugger."""
+        return False
+
+    def build_error_text(self, error: BaseException) -> str:
+        return str(error)
+
     @abstractmethod
     def stride_note(self) -> str:
         """What the framework does with an array that is neither in row nor in column order."""

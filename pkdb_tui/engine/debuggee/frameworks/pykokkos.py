@@ -6,11 +6,13 @@ when nothing is debugged is its own optimised build, its files and its default s
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +26,9 @@ from pkdb_tui.engine.debuggee.frameworks.pykokkos_conditions import (
     Refused,
     compile_condition,
 )
+from pkdb_tui.engine.debuggee.frameworks.pykokkos_errors import explain, from_cpp, heard
 from pkdb_tui.engine.debuggee.frameworks.pykokkos_header import TEAM
+from pkdb_tui.engine.debuggee.frameworks.pykokkos_traps import shown, traps
 from pkdb_tui.engine.debuggee.sources import add_library, read_source
 
 if TYPE_CHECKING:
@@ -92,11 +96,11 @@ def _policy_text(policy: Any, space: str) -> str:
     return f"{kind}({space}, {getattr(policy, 'begin', 0)}, {getattr(policy, 'end', '?')})"
 
 
-def _depth() -> int:
+def _depth(package: str) -> int:
     """How many frames of PyKokkos lie between its hook point and the program's line."""
     frame = sys._getframe(2)
-    depth = -1
-    while frame.f_back is not None and f"{os.sep}pykokkos{os.sep}" in frame.f_code.co_filename:
+    depth = 0
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         frame = frame.f_back
         depth += 1
     return depth
@@ -117,14 +121,32 @@ class PyKokkosLaunch:
         self.pattern: str = facts["pattern"]
         self.policy: str = facts["policy"]
         self.space: str = facts["space"]
-        self.arguments: Mapping[str, Any] = facts["arguments"]
+        self._given: Mapping[str, Any] = facts["arguments"]
+        self._policy = facts["execution_policy"]
+        self._setup: Callable[[], Any] = facts["setup"]
         self.index_names = self._index_names()
         self.functions = self._functions()
+
+    @functools.cached_property
+    def arguments(self) -> Mapping[str, Any]:
+        return {name: shown(value) for name, value in self._given.items()}
+
+    def warnings(self) -> list[str]:
+        """What PyKokkos will do here without a word."""
+        if self.space == "Debug":
+            return []
+        setup = self._setup()
+        built = (Path(setup.output_dir), Path(setup.path))
+        return list(traps(self._given, self._policy, self.space, self._sources(), built))
+
+    def _sources(self) -> list[str]:
+        entities = self._entity if isinstance(self._entity, list) else [self._entity]
+        return [_kernel(entity).file for entity in entities]
 
     def _index_names(self) -> tuple[str, ...]:
         if isinstance(self._entity, list) or not callable(self._entity):
             return ()
-        names = [name for name in inspect.signature(self._entity).parameters if name not in self.arguments]
+        names = [name for name in inspect.signature(self._entity).parameters if name not in self._given]
         return tuple(name for name in names if not name.startswith("acc"))
 
     def _functions(self) -> list[Kernel]:
@@ -136,7 +158,24 @@ class PyKokkosLaunch:
         ]
 
     def run(self) -> Any:
-        return self._start(self._stock)
+        try:
+            return self._start(self._stock)
+        except SystemExit as error:
+            said = getattr(error, "pkdb_said", None)
+            if said is not None:
+                error.pkdb_text = self._explained(said)  # type: ignore[attr-defined]
+            raise
+
+    def _explained(self, said: str) -> str:
+        """A C++ compiler's messages are about generated lines but for a debug build."""
+        from pkdb_tui.engine.debuggee.frameworks.pykokkos_build import BuildError
+
+        if from_cpp(said):
+            try:
+                self.build_debug()
+            except BuildError as error:
+                said = error.output
+        return explain(said, self.kernel.name, self.kernel.file)
 
     def optimised(self) -> Build:
         """PyKokkos' own build has no line tables: a pause in it shows no Python line."""
@@ -145,8 +184,7 @@ class PyKokkosLaunch:
     def build_debug(self, conditions: Sequence[Condition] = (), *, bounds: bool = True) -> Build:
         from pkdb_tui.engine.debuggee.frameworks.pykokkos_build import BOUNDS_FLAG, built_in, lines_of
 
-        entities = self._entity if isinstance(self._entity, list) else [self._entity]
-        sources = [_kernel(entity).file for entity in entities]
+        sources = self._sources()
         compiled, refused = self._compiled(conditions)
         captured, runtime = self._capture(sources, BOUNDS_FLAG if bounds else "", compiled, refused)
         path = captured.module.__file__
@@ -195,6 +233,7 @@ class PyKokkosLaunch:
             except BuildError as error:
                 blamed = {n: said for n, c in compiled.items() if (said := error.about(c.origin))}
                 if not blamed:
+                    error.pkdb_text = explain(error.output, self.kernel.name, self.kernel.file)
                     raise
                 for number, said in blamed.items():
                     del compiled[number]
@@ -251,7 +290,9 @@ class PyKokkosAdapter(Adapter):
                 "kernels run as they are; Python debugging works."
             )
             return
-        add_library(os.path.dirname(os.path.dirname(module.__file__ or "")))
+        package = os.path.dirname(os.path.dirname(module.__file__ or "")) + os.sep
+        add_library(package.rstrip(os.sep))
+        module.Compiler.compile_object = heard(module.Compiler.compile_object)
         stock_workunit, stock_workload = runtime.execute_workunit, runtime.run_workload
 
         def execute_workunit(
@@ -276,7 +317,9 @@ class PyKokkosAdapter(Adapter):
                 policy=_policy_text(policy, space),
                 space=space,
                 arguments=members,
-                depth=_depth(),
+                depth=_depth(package),
+                execution_policy=policy,
+                setup=lambda: _module_setup(self, operation, parser, policy, workunit, arguments),
             )
             return adapter._hook(adapter, launch)
 
@@ -292,7 +335,9 @@ class PyKokkosAdapter(Adapter):
                 policy="",
                 space=_space_name(space),
                 arguments=dict(workload.__dict__),
-                depth=_depth(),
+                depth=_depth(package),
+                execution_policy=None,
+                setup=lambda: self.get_module_setup(workload, space),
             )
             return adapter._hook(adapter, launch)
 
@@ -304,12 +349,32 @@ class PyKokkosAdapter(Adapter):
         return Condition(number, file, line, expression)
 
     def is_build_error(self, error: BaseException) -> bool:
+        return self.says_itself(error) or hasattr(error, "pkdb_said")
+
+    def says_itself(self, error: BaseException) -> bool:
         from pkdb_tui.engine.debuggee.frameworks.pykokkos_build import BuildError
 
         return isinstance(error, BuildError)
 
+    def build_error_text(self, error: BaseException) -> str:
+        return str(getattr(error, "pkdb_text", error))
+
+    def warnings(self, launch: Any) -> Sequence[str]:
+        found: list[str] = launch.warnings()
+        return found
+
     def stride_note(self) -> str:
         return "PyKokkos ignores strides and treats it as contiguous: other elements are read and written"
+
+
+def _module_setup(
+    runtime: Any, operation: str, parser: Any, policy: Any, workunit: Any, arguments: dict[str, Any]
+) -> Any:
+    """Where PyKokkos keeps its own build of a workunit for these types of arguments."""
+    from pykokkos.core.type_inference import get_type_info
+
+    signature = get_type_info(operation, parser, policy, workunit, arguments)[2]
+    return runtime.get_module_setup(workunit, policy.space.space, signature, None)
 
 
 def _parsers(runtime: Any, workunit: Any) -> Any:

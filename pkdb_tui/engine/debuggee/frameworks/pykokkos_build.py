@@ -25,6 +25,7 @@ from typing import Any
 
 from pkdb_tui.engine.debuggee.frameworks import pykokkos_conditions, pykokkos_header, pykokkos_lines
 from pkdb_tui.engine.debuggee.frameworks.pykokkos_conditions import Compiled
+from pkdb_tui.engine.debuggee.frameworks.pykokkos_errors import plain
 
 BOUNDS_FLAG = "-DKOKKOS_ENABLE_DEBUG_BOUNDS_CHECK"
 
@@ -45,26 +46,20 @@ _PYTHON_LINE = re.compile(
     r'^#line (\d+) "([^"\n]+\.py)"\n(?! *(?:KOKKOS_|template|struct|~|pk_functor_))', re.MULTILINE
 )
 _CONDITION = re.compile(r'^#line \d+ "([^"\n]+#pkdb\d+)"\n', re.MULTILINE)
-_ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class BuildError(Exception):
     """A kernel that doesn't translate or compile; `output` is what PyKokkos or the compiler said, without colours."""
 
     def __init__(self, output: str) -> None:
-        self.output = _ANSI.sub("", output).strip()
+        self.output = plain(output)
+        self.pkdb_text = self.output  # what to tell of it
         super().__init__(self.output)
 
     def about(self, origin: str) -> str:
         """The first thing a compiler said about a file, or nothing."""
         found = re.search(rf"{re.escape(origin)}:\d+:\d+: error: (.*)", self.output)
         return f"the C++ compiler says: {found.group(1)}" if found else ""
-
-    @property
-    def line(self) -> int:
-        """The Python line the output names first, or 0."""
-        found = re.search(r"Error on line (\d+)|\.py:(\d+):", self.output)
-        return int(found.group(1) or found.group(2)) if found else 0
 
 
 def cache_directory() -> Path:

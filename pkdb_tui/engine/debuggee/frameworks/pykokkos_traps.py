@@ -1,0 +1,78 @@
+"""What PyKokkos does without a word at a launch, told before it: old builds, failed builds, spaces, teams."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+HOST_SPACES = ("OpenMP", "Threads", "Serial")
+
+
+def shown(value: Any) -> Any:
+    """An argument as the program knows it: the array behind a view PyKokkos wrapped it in."""
+    for name in ("xp_array", "data"):
+        behind = getattr(value, name, None)
+        if behind is not None and hasattr(behind, "dtype") and hasattr(value, "layout"):
+            return behind
+    return value
+
+
+def traps(
+    arguments: Mapping[str, Any], policy: Any, space: str, sources: Sequence[str], built: tuple[Path, Path] | None
+) -> Iterator[str]:
+    """One sentence each. `built` is (directory, kernel) of the build in PyKokkos' own cache that would be used."""
+    if built is not None:
+        yield from _old_build(sources, *built)
+    yield from _spaces(arguments, space)
+    yield from _team(policy, space)
+
+
+def _old_build(sources: Sequence[str], directory: Path, kernel: Path) -> Iterator[str]:
+    """PyKokkos' cache asks only whether the directory exists."""
+    if not directory.is_dir():
+        return
+    if not kernel.exists():
+        yield (
+            f"an earlier compile failed and left {directory} without a kernel, which PyKokkos will try to import; "
+            "remove that folder"
+        )
+        return
+    time = kernel.stat().st_mtime
+    newer = [source for source in sources if os.path.exists(source) and os.stat(source).st_mtime > time]
+    if newer:
+        names = " and ".join(os.path.basename(name) for name in newer)
+        yield (
+            f"{names} was changed after its kernel was built, and PyKokkos runs the old kernel; "
+            f"remove {directory} to have it built anew"
+        )
+
+
+def _spaces(arguments: Mapping[str, Any], space: str) -> Iterator[str]:
+    host = space in HOST_SPACES
+    for name, value in arguments.items():
+        memory = getattr(getattr(value, "space", None), "name", "")
+        if not hasattr(value, "layout") or memory in ("", "MemorySpaceDefault"):
+            continue
+        if host is not (memory == "HostSpace") and "UVM" not in memory and "Managed" not in memory:
+            yield f"argument {name} lies in {memory}, which a kernel in {space} can't read"
+
+
+def _team(policy: Any, space: str) -> Iterator[str]:
+    size = getattr(policy, "team_size", None)
+    threads = _threads(space)
+    if isinstance(size, int) and threads and size > threads:
+        yield f"a team of {size} needs {size} threads and {space} has {threads}, at which Kokkos aborts the program"
+
+
+def _threads(space: str) -> int:
+    """How many threads a host space runs, 0 where that isn't known."""
+    if space == "Serial":
+        return 1
+    if space != "OpenMP":
+        return 0
+    with open("/proc/self/maps") as maps:
+        library = next((line.split()[-1] for line in maps if "/libgomp" in line), "")
+    return int(ctypes.CDLL(library).omp_get_max_threads()) if library else 0

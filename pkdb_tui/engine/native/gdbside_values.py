@@ -84,11 +84,12 @@ def kokkos_element(kind: Any) -> tuple[Any, int, list[int]]:
 
 
 def kokkos_pointer(value: Any) -> int:
-    pointer = value["m_ptr"]
-    try:
-        return int(pointer["m_handle"])
-    except (gdb.error, RuntimeError):
-        return int(pointer)
+    return handle_address(value["m_ptr"], "m_handle")
+
+
+def handle_address(handle: Any, member: str) -> int:
+    """A view's data: a pointer, or one in an object that gives access in a special way, as atomic traits do."""
+    return int(handle[member] if has_field(handle, member) else handle)
 
 
 def new_layout(mapping: Any, rank: int, fixed: list[int]) -> tuple[list[int], list[int]]:
@@ -153,11 +154,12 @@ def legacy_layout(value: Any, rank: int, fixed: list[int]) -> tuple[int, list[in
         step = int(offset["m_stride"])
         # Here LayoutRight keeps the stride of its slowest dimension, LayoutLeft that of its second fastest.
         strides = pad(strides, shape, step, left) if left else [step, *strides[1:]]
-    return int(mapping["m_impl_handle"]), shape, strides
+    return handle_address(mapping["m_impl_handle"], "ptr"), shape, strides
 
 
 def has_field(value: Any, name: str) -> bool:
-    return any(field.name == name for field in value.type.strip_typedefs().fields())
+    kind = value.type.strip_typedefs()
+    return kind.code == gdb.TYPE_CODE_STRUCT and any(field.name == name for field in kind.fields())
 
 
 def type_text(kind: Any) -> str:

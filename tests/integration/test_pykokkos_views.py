@@ -1,0 +1,66 @@
+"""Arguments of an installed PyKokkos' kernels have numpy's values, whatever their rank, order and element type."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from runtimes import INSTALLED, PYKOKKOS, ROOT, debug
+
+pytestmark = PYKOKKOS
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    source = ROOT / "tests" / "fixtures" / "forms" / "views.py"
+    return Path(shutil.copy(source, tmp_path_factory.mktemp("views") / "views.py"))
+
+
+def seen(script: Path, marker: str, *commands: str) -> list[str]:
+    """What commands show at the first stop at the line with `marker`."""
+    line = next(n for n, text in enumerate(script.read_text().splitlines(), 1) if marker in text)
+    done = debug(INSTALLED, script, f"break {line}", "continue", *commands, "quit", variables={"OMP_NUM_THREADS": "1"})
+    assert done.stops[0] == f"views.py:{line}", done.out + done.err
+    assert done.err == ""
+    return done.lines[done.lines.index(done.starting("stopped: breakpoint")[0]) + 2 :]
+
+
+def test_ranks_orders_and_subviews(script: Path) -> None:
+    shown = seen(
+        script, "r1[i] = t", "print r1.sum(), r2.sum(), r3.sum(), f2.sum(), f3.sum(), pad.sum()",
+        "print r3[1, 2, 3], f3[1, 2, 3], f2[1, -1], f3[0, 1, 2], r3[0, 1, 2]", "print row, column", "print part[:, 1]",
+        "print f3[:, 1, 0], f3.shape", "locals",
+    )  # fmt: skip
+    total = [float(n * (n - 1) / 2) for n in (2, 6, 24, 6, 24, 6)]
+    assert shown[0] == f"({', '.join(map(str, total))})"
+    assert shown[1] == "(23.0, 23.0, 5.0, 6.0, 6.0)"
+    assert shown[2] == "(array([0., 1., 2.]), array([0., 3.]))"
+    assert shown[3] == "array([5., 9.])"
+    assert shown[4] == "(array([ 4., 16.]), (2, 3, 4))"
+    types = {line.split()[0]: " ".join(line.split()[1:]) for line in shown[5:]}
+    assert types["f3"] == "float64[2, 3, 4] host, columns"
+    assert types["r3"] == "float64[2, 3, 4] host, rows"
+    assert types["column"] == "float64[2] host, strides 24"
+
+
+def test_element_types(script: Path) -> None:
+    shown = seen(
+        script, "i4[i] = i4[i] + 1", "print i1, i2, i4", "print i8, u1, u2", "print u4, u8", "print g4, g8",
+        "print k, n",
+        "print i1.dtype, u8.dtype, g4.dtype",
+    )  # fmt: skip
+    assert "".join(shown[:1]) == (
+        "(array([-1,  0,  1], dtype=int8), array([-1,  0,  1], dtype=int16), array([-1,  0,  1], dtype=int32))"
+    )
+    assert shown[1] == "(array([-1,  0,  1]), array([0, 1, 2], dtype=uint8), array([0, 1, 2], dtype=uint16))"
+    assert shown[2] == "(array([0, 1, 2], dtype=uint32), array([0, 1, 2], dtype=uint64))"
+    assert shown[3] == "(array([-1.,  0.,  1.], dtype=float32), array([-1.,  0.,  1.]))"
+    assert shown[4] == "(1.5, 7)"
+
+
+def test_atomic_traits_and_complex_numbers(script: Path) -> None:
+    shown = seen(script, "hits[0] += 1", "next", "print hits", "next", "print hits[0], hits[1]")
+    assert [line for line in shown if line.startswith(("array", "("))] == ["array([1., 0., 0., 0.])", "(3.0, 0.0)"]
+    shown = seen(script, "z: float = i", "print c8", "print c16[1], abs(c16[0]) > 2", "print c16")
+    assert shown == ["array([1.+2.j, 3.+0.j], dtype=complex64)", "(3j, True)", "array([1.+2.j, 0.+3.j])"]

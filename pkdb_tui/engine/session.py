@@ -225,7 +225,7 @@ class Session:
     def _take_ready(self, ready: Ready) -> None:
         self.file, self.python, self.backend = ready.file, ready.python, ready.backend
         detail = f" ({ready.runtime_detail})" if ready.runtime_detail else ""
-        self.runtime = {"embedded": f"embedded runtime{detail}", "installed": "installed PyKokkos"}.get(
+        self.runtime = {"embedded": f"embedded runtime{detail}", "installed": f"installed PyKokkos{detail}"}.get(
             ready.runtime, ""
         )
         self.enter(Phase.RUNNING_PYTHON)

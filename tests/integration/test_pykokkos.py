@@ -114,7 +114,7 @@ pk.parallel_for(pk.RangePolicy(pk.ExecutionSpace.OpenMP, 0, 6), past, v=np.zeros
 def test_an_index_out_of_bounds_stops_at_its_line_with_index_and_extent(tmp_path: Path) -> None:
     run = debug(tmp_path, "set catch on", "continue", "locals", "len v", "quit", program=BOUNDS)
     (stop,) = [line for line in run.stdout.splitlines() if line.startswith("stopped: bounds")]
-    assert "indices [8] but extents [8]" in stop
+    assert "v index 8 in dimension 0, extent 8" in stop
     assert "sums.py:8 in past" in stop
     assert "i = 5" in stop
     assert "v   float64[8]  host" in run.stdout.splitlines()
@@ -134,3 +134,5 @@ def test_conditions_have_pythons_arithmetic_and_stop_on_errors(tmp_path: Path, c
     run = debug(tmp_path, f"break 16 if {condition}", "continue", "print j", "delete", "continue")
     assert str(row) in run.stdout.splitlines()
     assert "sum 248.0" in run.stdout
+    failed = "condition failed: a index 8 in dimension 0, extent 8" in run.stdout
+    assert failed is (condition == "a[j + 3, 0] > 1e9")

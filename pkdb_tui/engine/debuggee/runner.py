@@ -9,6 +9,7 @@ import linecache
 import os
 import sys
 import traceback
+from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import Any, NoReturn
 
@@ -108,10 +109,8 @@ def run(debugger: Debugger, config: Json, ready: Json) -> None:
     debugger.table.main_file = real_path(file)
     info = debugger.table.see(code)
     runtime, detail = describe()
-    if runtime == "installed" and not debugger.dispatch.knows("pykokkos"):
-        from pkdb_tui.engine.debuggee.frameworks.pykokkos import PyKokkosAdapter
-
-        debugger.dispatch.add(PyKokkosAdapter(debugger.dispatch.tell))
+    if runtime == "installed":
+        detail = _installed(debugger, detail)
     body = {**ready, "runtime": runtime, "runtimeDetail": detail, "file": debugger.table.main_file}
     debugger.connection.event("ready", body)
     debugger.wait_for_start()
@@ -119,6 +118,16 @@ def run(debugger: Debugger, config: Json, ready: Json) -> None:
     debugger.backend.start()
     debugger.backend.code_seen(info)
     _supervise(debugger, code, main)
+
+
+def _installed(debugger: Debugger, origin: str) -> str:
+    """Look for launches of the PyKokkos that will be imported; what to say of it."""
+    from pkdb_tui.engine.debuggee.frameworks import pykokkos_known
+    from pkdb_tui.engine.debuggee.frameworks.pykokkos import PyKokkosAdapter
+
+    if not debugger.dispatch.knows("pykokkos"):
+        debugger.dispatch.add(PyKokkosAdapter(debugger.dispatch.tell))
+    return pykokkos_known.detail(Path(origin).parent)
 
 
 def _supervise(debugger: Debugger, code: CodeType, main: ModuleType) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import gdb
 
+from pkdb_tui.engine.native import gdbside_bounds as bounds
 from pkdb_tui.engine.native import gdbside_frames as frames
 from pkdb_tui.engine.native import gdbside_names as names
 from pkdb_tui.engine.native.gdbside_places import reached, taken, team
@@ -92,7 +93,7 @@ def fault(argument: Body) -> int | str:
     frames.select(argument["thread"])
     if argument["what"] == "message":
         pointer = gdb.newest_frame().read_register("rdi" if "rdi" in registers() else "x0")
-        return str(pointer.cast(gdb.lookup_type("char").pointer()).string(errors="replace", length=-1))
+        return bounds.told(str(pointer.cast(gdb.lookup_type("char").pointer()).string(errors="replace", length=-1)))
     try:
         return int(gdb.parse_and_eval("$_siginfo._sifields._sigfault.si_addr"))
     except gdb.error:

@@ -28,6 +28,7 @@ from pkdb_tui.engine.debuggee.frameworks.pykokkos_conditions import (
 )
 from pkdb_tui.engine.debuggee.frameworks.pykokkos_errors import explain, from_cpp, heard
 from pkdb_tui.engine.debuggee.frameworks.pykokkos_header import TEAM
+from pkdb_tui.engine.debuggee.frameworks.pykokkos_known import missing, sentence
 from pkdb_tui.engine.debuggee.frameworks.pykokkos_traps import shown, traps
 from pkdb_tui.engine.debuggee.sources import add_library, read_source
 
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 HOOKED = "pykokkos.core.runtime"
-NEEDED = ("execute_workunit", "run_workload", "call_wrapper", "retrieve_results", "run_callbacks")
 
 
 @dataclass(frozen=True)
@@ -283,12 +283,9 @@ class PyKokkosAdapter(Adapter):
 
     def _wrap(self, module: ModuleType) -> None:
         runtime = module.Runtime
-        missing = [name for name in NEEDED if not hasattr(runtime, name)]
-        if missing:
-            self._tell(
-                f"This PyKokkos is not one pkdb-tui knows (its Runtime has no {', '.join(missing)}): "
-                "kernels run as they are; Python debugging works."
-            )
+        lacking = missing(Path(module.__file__ or "").parents[1])
+        if lacking:
+            self._tell(sentence(lacking))
             return
         package = os.path.dirname(os.path.dirname(module.__file__ or "")) + os.sep
         add_library(package.rstrip(os.sep))

@@ -104,6 +104,8 @@ def _path_to(tree: ast.AST, line: int) -> list[ast.AST] | None:
 
 def _declared(path: Sequence[ast.AST]) -> Iterator[str]:
     """Names that have been declared where the last statement of the path begins."""
+    if isinstance(path[-1], ast.For) and isinstance(path[-1].target, ast.Name):
+        yield path[-1].target.id  # the loop's line is met at its test
     for outer, inner in itertools.pairwise(path):
         if isinstance(outer, ast.FunctionDef):
             yield from (argument.arg for argument in outer.args.args if argument.arg != "self")
@@ -224,12 +226,13 @@ class _Writer:
         known = self._known(base)
         if not known or any(isinstance(index, ast.Slice) for index in indices):
             raise self._refused(node, ": one element of a view of the kernel can")
-        return f"pkdb::num(pkdb::at({known}, {', '.join(map(self.value, indices))}))"
+        name = known.removeprefix("this->")
+        return f'pkdb::num(pkdb::at("{name}", {known}, {", ".join(map(self.value, indices))}))'
 
     def _extent(self, view: str, index: ast.expr, node: ast.AST) -> str:
         if not view:
             raise self._refused(node)
-        return f"static_cast<long long>({view}.extent(pkdb::place({self.value(index)}, {view}.rank)))"
+        return f'static_cast<long long>({view}.extent(pkdb::place("shape", {self.value(index)}, {view}.rank)))'
 
     def _binary(self, left: str, op: ast.operator, right: str, node: ast.AST) -> str:
         if type(op) in _OPERATORS:
@@ -308,7 +311,8 @@ def literal(value: bool | int | float) -> str:
 def written_before(conditions: Mapping[tuple[str, int], Sequence[Compiled]], place: tuple[str, int]) -> str:
     """The C++ in front of a statement at this place: a false condition costs a branch, a true one a `nop`."""
     return "".join(
-        f'\n#line 1 "{each.origin}"\nif (pkdb::holds([&] {{ return bool({each.text}); }}))'
+        f'\n#line 1 "{each.origin}"\n'
+        f"if (pkdb::Condition pk_condition; pk_condition.holds([&] {{ return bool({each.text}); }}))"
         f'\n#line {each.line} "{_quoted(each.source)}"\n{{ asm volatile("nop"); }}\n'
         for each in conditions.get(place, ())
     )

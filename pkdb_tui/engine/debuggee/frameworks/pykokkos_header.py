@@ -7,6 +7,7 @@ FILL = "pk_team_fill"  # fills it for a launch in an execution space
 TEXT = r"""#pragma once
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <omp.h>
 #include <sys/syscall.h>
 #include <type_traits>
@@ -23,7 +24,21 @@ __attribute__((visibility("default"), used)) void pk_team_fill(int parallel) {
 }
 }
 namespace pkdb {
-struct Fault {};
+struct Fault {
+  char why[120];
+  explicit Fault(const char* text) { std::snprintf(why, sizeof why, "%s", text); }
+  Fault(const char* name, long long i, int d, long long extent) {
+    std::snprintf(why, sizeof why, "%s index %lld in dimension %d, extent %lld", name, i, d, extent);
+  }
+};
+// A condition that fails holds, and says why where the native debugger looks for it.
+struct Condition {
+  char pk_why[120] = "";
+  template <class F> bool holds(F f) {
+    try { return f(); } catch (const Fault& fault) { std::snprintf(pk_why, sizeof pk_why, "%s", fault.why); }
+    return true;
+  }
+};
 template <class T> auto num(const T& v) {
   if constexpr (std::is_same_v<T, bool>) return v;
   else if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) return static_cast<long long>(v);
@@ -34,7 +49,7 @@ template <class T> bool truth(const T& v) { return v != T(); }
 template <class A, class B> auto floordiv(A a, B b) {
   if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {
     long long x = a, y = b;
-    if (y == 0) throw Fault();
+    if (y == 0) throw Fault("division by zero");
     long long q = x / y;
     return (x % y != 0 && (x < 0) != (y < 0)) ? q - 1 : q;
   } else return std::floor(double(a) / double(b));
@@ -42,7 +57,7 @@ template <class A, class B> auto floordiv(A a, B b) {
 template <class A, class B> auto mod(A a, B b) {
   if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {
     long long x = a, y = b;
-    if (y == 0) throw Fault();
+    if (y == 0) throw Fault("division by zero");
     long long r = x % y;
     return (r != 0 && (r < 0) != (y < 0)) ? r + y : r;
   } else {
@@ -64,23 +79,23 @@ template <class A> auto abs(A a) {
 }
 template <class A, class B> auto least(A a, B b) { using T = std::common_type_t<A, B>; return std::min<T>(a, b); }
 template <class A, class B> auto most(A a, B b) { using T = std::common_type_t<A, B>; return std::max<T>(a, b); }
-inline long long place(long long i, long long extent) {
-  if (i < 0) i += extent;
-  if (i < 0 || i >= extent) throw Fault();
-  return i;
+inline long long place(const char* name, long long i, long long extent, int d = 0) {
+  if (i < -extent || i >= extent) throw Fault(name, i, d, extent);
+  return i < 0 ? i + extent : i;
 }
-template <class T, std::size_t N> T at(const T (&list)[N], long long i) { return list[place(i, N)]; }
+template <class T, std::size_t N> T at(const char* name, const T (&list)[N], long long i) {
+  return list[place(name, i, N)];
+}
 template <class V, std::size_t... D> auto element(const V& v, const long long* i, std::index_sequence<D...>) {
   return static_cast<typename V::non_const_value_type>(v(i[D]...));
 }
-template <class V, class... I, class = typename V::non_const_value_type> auto at(const V& v, I... i) {
+template <class V, class... I, class = typename V::non_const_value_type> auto at(const char* name, const V& v, I... i) {
   static_assert(sizeof...(I) == std::size_t(V::rank), "one index for each dimension is needed");
   long long index[] = {static_cast<long long>(i)...};
-  for (int d = 0; d < int(sizeof...(I)); ++d) index[d] = place(index[d], static_cast<long long>(v.extent(d)));
+  for (int d = 0; d < int(sizeof...(I)); ++d) {
+    index[d] = place(name, index[d], static_cast<long long>(v.extent(d)), d);
+  }
   return element(v, index, std::make_index_sequence<sizeof...(I)>());
-}
-template <class F> bool holds(F f) {
-  try { return f(); } catch (const Fault&) { return true; }
 }
 }
 """

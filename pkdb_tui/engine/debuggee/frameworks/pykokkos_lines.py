@@ -15,6 +15,7 @@ from typing import Any
 GLUE = "pk_glue.hpp"
 _FILE = "pkdb_file"
 _PLACE = "pkdb_place"
+TURN = "#turn"  # behind a file's name: the test of a loop
 _KOKKOS_LAMBDA = re.compile(r"KOKKOS_LAMBDA *\([^)]*\) *\{")
 
 
@@ -54,6 +55,24 @@ def _on_one_line(text: str) -> str:
     return "\n".join(kept)
 
 
+def _with_turns(serializer: Any, node: Any, place: tuple[str, int], stops: str) -> str:
+    """A loop whose test, to which each turn comes, has a source name of its own; empty for anything else.
+
+    `stops` is what is written in front of other statements: here each turn comes to it.
+    """
+    kind = type(node).__name__
+    if kind not in ("ForStmt", "WhileStmt"):
+        return ""
+    test = directive(place[0] + TURN, place[1]) + serializer.serialize(node.condition)
+    if stops:
+        test = f"({{ {stops} true; }}) && {test}"
+    body = serializer.serialize(node.body)
+    if kind == "WhileStmt":
+        return f"while({test}{directive(*place)}) {{ {body} }}"
+    init, increment = serializer.serialize(node.init), serializer.serialize(node.increment)
+    return f"for ({init}{test};{directive(*place)}{increment}){{ {body} }}"
+
+
 def _serialize(original: Any, before: Callable[[tuple[str, int]], str]) -> Any:
     def serialize(self: Any, node: Any) -> str:
         around: tuple[str, int] | None = getattr(self, _PLACE, None)
@@ -69,8 +88,11 @@ def _serialize(original: Any, before: Callable[[tuple[str, int]], str]) -> Any:
         # A function's head and what follows it are glue: the head would be a line of every call, the rest its last one.
         if type(node).__name__ in ("MethodDecl", "FunctionDecl", "RecordDecl", "ConstructorDecl"):
             return directive(GLUE, 1) + text + directive(GLUE, 1)
+        stops = before(place)
+        if turns := _with_turns(self, node, place, stops):
+            text, stops = turns, ""
         text = _KOKKOS_LAMBDA.sub(lambda head: directive(GLUE, 1) + head.group() + directive(*place), text)
-        return before(place) + directive(*place) + _on_one_line(text)
+        return stops + directive(*place) + _on_one_line(text)
 
     return serialize
 

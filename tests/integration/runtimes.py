@@ -58,12 +58,14 @@ def debug(
     *commands: str,
     variables: Mapping[str, str] = {},
     options: tuple[str, ...] = (),
+    arguments: tuple[str, ...] = (),
 ) -> Run:
-    """`pkdb-tui --plain -c COMMAND... SCRIPT` in the script's folder, two threads unless `variables` say otherwise."""
+    """`pkdb-tui --plain -c COMMAND... SCRIPT ARGUMENT...` in the script's folder, with two threads by default."""
     given = [part for command in commands for part in ("-c", command)]
     python = PYTHON if runtime == INSTALLED else sys.executable
     which = () if runtime == INSTALLED else ("--runtime", "embedded")
     line = [sys.executable, "-m", "pkdb_tui", "--plain", "--python", python, *which, *options, *given, script.name]
+    line += arguments
     state = tempfile.mkdtemp(dir=script.parent)  # breakpoints of another run of this program are not for this one
     environment = {**os.environ, "OMP_NUM_THREADS": "2", "PYTHONPATH": str(ROOT), "PKDB_STATE": state, **variables}
     return Run(

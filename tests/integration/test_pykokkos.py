@@ -87,9 +87,16 @@ def test_breakpoints_set_and_deleted_in_the_kernel_take_effect(tmp_path: Path) -
     assert "sum 248.0" in run.stdout
 
 
-def test_python_cant_be_asked_while_the_kernel_holds_its_lock(tmp_path: Path) -> None:
-    run = debug(tmp_path, "break 16", "continue", "up", "print policy", "quit")
-    assert run.stderr.startswith("error: The framework holds Python's lock while its kernel runs")
+def test_python_is_asked_and_changed_at_a_stop_in_a_kernel(tmp_path: Path) -> None:
+    run = debug(
+        tmp_path, "break 16 if j == 3", "continue", "print np.arange(3) * 2", "print [k * k for k in range(3)]", "up",
+        "print policy.end", "a[7, 3] = 1031", "delete", "finish", "continue",
+        program=PROGRAM + 'print("changed", a[7, 3])\n',
+    )  # fmt: skip
+    lines = run.stdout.splitlines()
+    assert {"array([0, 2, 4])", "[0, 1, 4]", "8"} <= set(lines)
+    assert "changed 1031.0" in lines
+    assert lines[-1] == "exited: status 0"
 
 
 def test_the_frameworks_own_cache_is_not_touched(tmp_path: Path) -> None:

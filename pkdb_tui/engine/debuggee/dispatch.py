@@ -286,7 +286,7 @@ class Dispatch:
             "lines": {file: list(lines) for file, lines in build.lines.items()},
             "entry": build.entry,
             "views": adapter.views,
-            "holdsLock": adapter.holds_lock,
+            "holdsLock": getattr(build, "holds_lock", adapter.holds_lock),
             "team": build.team,
             "boundsSymbol": build.bounds,
             "indexNames": list(launch.index_names),

@@ -59,6 +59,7 @@ class Build:
     lines: Mapping[str, tuple[int, ...]]
     captured: Captured | None
     runtime: Any
+    holds_lock: bool = True
     team: str = TEAM
     bounds: str = "Kokkos::Impl::host_abort"
     conditions: Mapping[int, tuple[str, int]] = field(default_factory=dict)
@@ -182,7 +183,7 @@ class PyKokkosLaunch:
         return Build(path="", entry="", lines={}, captured=None, runtime=None, team="", bounds="")
 
     def build_debug(self, conditions: Sequence[Condition] = (), *, bounds: bool = True) -> Build:
-        from pkdb_tui.engine.debuggee.frameworks.pykokkos_build import BOUNDS_FLAG, built_in, lines_of
+        from pkdb_tui.engine.debuggee.frameworks.pykokkos_build import BOUNDS_FLAG, built_in, holds_lock, lines_of
 
         sources = self._sources()
         compiled, refused = self._compiled(conditions)
@@ -197,6 +198,7 @@ class PyKokkosLaunch:
             lines={file: tuple(lines) for file, lines in lines_of(path).items()},
             captured=captured,
             runtime=runtime,
+            holds_lock=holds_lock(path),
             conditions={number: (condition.source, condition.line) for number, condition in compiled.items()},
             refused=refused,
         )

@@ -42,6 +42,9 @@ g++ -std=c++${{STANDARD:-17}} -O0 -g -fno-omit-frame-pointer -fopenmp -fPIC -sha
     "$SOURCE" -o "$2" "$7/libkokkoscontainers${{10}}.so" "$7/libkokkoscore${{10}}.so"
 """
 
+BINDINGS = "bindings.cpp"
+UNLOCKED = "pybind11::gil_scoped_release pk_unlocked;"
+_RUNS = re.compile(r"^(\w[\w:]* run(?:_\w+)?\([^()]*\) *\{)", re.MULTILINE)
 _PYTHON_LINE = re.compile(
     r'^#line (\d+) "([^"\n]+\.py)"\n(?! *(?:KOKKOS_|template|struct|~|pk_functor_))', re.MULTILINE
 )
@@ -83,6 +86,7 @@ def build_key(sources: list[str], flags: str) -> str:
     framework = Path(pykokkos.__file__).parent / "core" / "translators" / "static.py"
     facts = (
         flags,
+        UNLOCKED,
         *(Path(module.__file__ or "").read_text() for module in (pykokkos_header, pykokkos_lines, pykokkos_conditions)),
         _SCRIPT,
         _compiler_version(),
@@ -121,11 +125,22 @@ def _before(place: tuple[str, int]) -> str:
     return pykokkos_conditions.written_before(_building.conditions, place)
 
 
+def without_lock(bindings: str) -> str:
+    """The functions that launch let Python's lock go meanwhile: at a stop in the kernel Python can then be asked."""
+    return _RUNS.sub(rf"\1 {UNLOCKED} ", bindings)
+
+
+def holds_lock(module_file: str) -> bool:
+    """Whether a build keeps Python's lock while its kernel runs."""
+    return UNLOCKED not in (Path(module_file).parent / BINDINGS).read_text()
+
+
 def _patch_places(core: Any) -> None:
     """Send the files of debug builds, and only theirs, to our directory and our compile script."""
     setup = core.module_setup.ModuleSetup
     stock_directory = setup.get_main_dir
     stock_init = core.cpp_setup.CppSetup.__init__
+    stock_write = core.cpp_setup.CppSetup.write_raw_source
 
     def get_main_dir(main: Path) -> Path:
         return _building.directory if _building.directory is not None else stock_directory(main)
@@ -135,6 +150,12 @@ def _patch_places(core: Any) -> None:
         if _building.directory is not None:
             self.script_path = _building.directory / "compile.sh"
 
+    def write_raw_source(self: Any, output_dir: Path, source: list[str], filename: str) -> None:
+        if _building.directory is not None and filename == BINDINGS:
+            source = [without_lock(text) for text in source]
+        stock_write(self, output_dir, source, filename)
+
+    core.cpp_setup.CppSetup.write_raw_source = write_raw_source
     setup.get_main_dir = staticmethod(get_main_dir)
     core.cpp_setup.CppSetup.__init__ = init
 
@@ -169,7 +190,7 @@ def _locked(directory: Path) -> Iterator[None]:
 def built_in(module_file: str) -> set[str]:
     """The source names of the conditions that a debug build carries."""
     directory = Path(module_file).parent
-    sources = (directory.parent / "functor.hpp", directory / "bindings.cpp")
+    sources = (directory.parent / "functor.hpp", directory / BINDINGS)
     return {name for source in sources for name in _CONDITION.findall(source.read_text())}
 
 
@@ -177,7 +198,7 @@ def lines_of(module_file: str) -> dict[str, list[int]]:
     """Kernel lines by Python file of a debug build, from the directives in its generated sources."""
     directory = Path(module_file).parent
     found: dict[str, set[int]] = {}
-    for source in (directory.parent / "functor.hpp", directory / "bindings.cpp"):
+    for source in (directory.parent / "functor.hpp", directory / BINDINGS):
         for line, file in _PYTHON_LINE.findall(source.read_text()):
             found.setdefault(file, set()).add(int(line))
     return {file: sorted(lines) for file, lines in found.items()}

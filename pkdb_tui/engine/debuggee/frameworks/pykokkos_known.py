@@ -13,7 +13,7 @@ NEEDED = {
         "def run_callbacks", "def get_module_setup",
     ),
     "core/compiler.py": ("class Compiler", "def compile_object", "def get_parser"),
-    "core/cpp_setup.py": ("class CppSetup", "def invoke_script"),
+    "core/cpp_setup.py": ("class CppSetup", "def invoke_script", "def write_raw_source"),
     "core/module_setup.py": ("class ModuleSetup", "def get_main_dir", "def get_metadata"),
     "core/cppast/serializer.py": ("class Serializer", "def serialize"),
     "core/visitors/pykokkos_visitor.py": ("class PyKokkosVisitor",),

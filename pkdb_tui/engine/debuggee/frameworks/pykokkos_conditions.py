@@ -254,7 +254,7 @@ class _Writer:
             else:
                 raise self._refused(node)
             left = right
-        return "(" + " && ".join(parts) + ")"
+        return parts[0] if len(parts) == 1 else f"({' && '.join(parts)})"
 
     def _membership(self, item: str, container: ast.expr) -> str:
         match container:

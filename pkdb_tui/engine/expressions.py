@@ -33,6 +33,16 @@ class Value:
     text: str
 
 
+class _Members(ast.NodeTransformer):
+    """`self.x` is `x`: in a functor's methods members are variables of the kernel."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.value, ast.Name) and node.value.id == "self":
+            return ast.copy_location(ast.Name(node.attr, node.ctx), node)
+        return node
+
+
 def parse(text: str) -> ast.expr:
     """The expression's tree. Raises ExpressionError with the place of a syntax error."""
     return _parsed(text.strip(), "eval").body  # type: ignore[no-any-return]
@@ -42,7 +52,7 @@ def _parsed(text: str, mode: str) -> Any:
     if len(text) > LENGTH:
         raise ExpressionError(f"The expression has {len(text):,} characters; at most {LENGTH:,} are read.")
     try:
-        return ast.parse(text, mode=mode)
+        return _Members().visit(ast.parse(text, mode=mode))
     except SyntaxError as error:
         column = f" at column {error.offset}" if error.offset else ""
         raise ExpressionError(f"`{text}` is not an expression: {error.msg}{column}.") from None

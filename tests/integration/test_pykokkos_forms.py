@@ -32,9 +32,10 @@ def test_a_functors_methods_and_its_function(forms: Path) -> None:
     script = forms / "functor.py"
     fill, scaled = line_of(script, "self.x[i] ="), line_of(script, "r: float")
     run = debug(
-        INSTALLED, script, f"break {fill}", "continue", "print t, k, x[0:2]", "delete", "step", "print v * k",
-        "step", "step", "finish", "continue", variables=ONE,
+        INSTALLED, script, f"break {fill}", "continue", "print t, k, self.x[0:2]", "self.k = 4", "print self.k + t",
+        "self.k = 3", "delete", "step", "print v * self.k", "step", "step", "finish", "continue", variables=ONE,
     )  # fmt: skip
+    assert "5.0" in run.lines
     assert run.stops[0] == f"functor.py:{fill}"
     assert "(1.0, 3.0, array([0., 0.]))" in run.lines
     assert steps(run)[:2] == [f"{scaled} scaled", f"{scaled + 1} scaled"]

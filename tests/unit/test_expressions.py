@@ -372,3 +372,11 @@ def test_log_texts(template: str, text: str, variables: dict[str, NativeVariable
 
 def test_names_of_a_log_text() -> None:
     assert expressions.names(template_literal("{A[j, 0]} {k:.2f}")) == {"A", "j", "k"}
+
+
+@pytest.mark.parametrize(("text", "value"), [("self.j + 1", 97), ("self.c[self.n]", 803), ("max(self.acc, 1)", 2.5)])
+def test_members_through_self_are_variables_of_the_kernel(
+    text: str, value: float, variables: dict[str, NativeVariable], memory: Memory
+) -> None:
+    assert value_of(text, variables, memory) == value
+    assert "self" not in expressions.names(text)

@@ -82,7 +82,11 @@ def _kernel(entity: Any) -> Kernel:
         target = type(entity.__self__)
     elif not callable(entity):
         target = type(entity)
-    name = getattr(entity, "__name__", target.__name__)
+    return _named(getattr(entity, "__name__", target.__name__), target)
+
+
+@functools.lru_cache(maxsize=1024)
+def _named(name: str, target: Any) -> Kernel:
     try:
         lines, start = inspect.getsourcelines(target)
     except (OSError, TypeError):
@@ -125,8 +129,8 @@ class PyKokkosLaunch:
         self._given: Mapping[str, Any] = facts["arguments"]
         self._policy = facts["execution_policy"]
         self._setup: Callable[[], Any] = facts["setup"]
-        self.index_names = self._index_names()
-        self.functions = self._functions()
+
+    # A launch that nobody looks at must cost next to nothing, so what is for looking is made when asked for.
 
     @functools.cached_property
     def arguments(self) -> Mapping[str, Any]:
@@ -144,13 +148,15 @@ class PyKokkosLaunch:
         entities = self._entity if isinstance(self._entity, list) else [self._entity]
         return [_kernel(entity).file for entity in entities]
 
-    def _index_names(self) -> tuple[str, ...]:
+    @functools.cached_property
+    def index_names(self) -> tuple[str, ...]:
         if isinstance(self._entity, list) or not callable(self._entity):
             return ()
         names = [name for name in inspect.signature(self._entity).parameters if name not in self._given]
         return tuple(name for name in names if not name.startswith("acc"))
 
-    def _functions(self) -> list[Kernel]:
+    @functools.cached_property
+    def functions(self) -> list[Kernel]:
         """PyKokkos finds the kernel functions of a kernel in its own file: any of them may be called."""
         return [
             Kernel(span["name"], self.kernel.file, span["firstLine"], span["lastLine"], tuple(span["lines"]))

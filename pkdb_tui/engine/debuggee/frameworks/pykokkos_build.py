@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import fcntl
+import functools
 import hashlib
 import io
 import os
@@ -72,6 +73,7 @@ def cache_directory() -> Path:
     return base / "pykokkos"
 
 
+@functools.cache
 def _compiler_version() -> bytes:
     return subprocess.run(["g++", "--version"], capture_output=True, check=False).stdout
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 from runtimes import INSTALLED, PYKOKKOS, ROOT, Run, debug
+
+from pkdb_tui.panes.generated import without_directives
 
 pytestmark = PYKOKKOS
 ONE = {"OMP_NUM_THREADS": "1"}
@@ -131,3 +134,13 @@ def test_fused_workunits_are_named_by_their_parts(forms: Path) -> None:
     ]
     assert "12.0" in run.lines
     assert "fused 6.0 12.0" in run.lines
+
+
+def test_the_generated_cpp_of_a_stop_is_numbered_by_python_lines(forms: Path) -> None:
+    script = forms / "functor.py"
+    line = line_of(script, "self.x[i] =")
+    run = debug(INSTALLED, script, f"break {line}", "continue", "quit", variables=ONE, options=("--json",))
+    (stop,) = [event for event in map(json.loads, run.lines) if event["event"] == "stopped" and event.get("kernel")]
+    text, places = without_directives(Path(stop["kernel"]["generated"]).read_text())
+    (code,) = [code for code, place in zip(text, places, strict=True) if place == (str(script), line)]
+    assert "scaled(t)" in code

@@ -80,24 +80,27 @@ def _compiler_version() -> bytes:
 
 def build_key(sources: list[str], flags: str) -> str:
     """A digest of everything a debug build depends on; `sources` are the files with the kernel's code."""
-    import pykokkos
+    from pykokkos.kokkos_manager import get_default_precision
 
     digest = hashlib.sha256()
     for path in sorted(set(sources)):
         digest.update(path.encode() + b"\0" + Path(path).read_bytes() + b"\0")
-    framework = Path(pykokkos.__file__).parent / "core" / "translators" / "static.py"
-    facts = (
-        flags,
-        UNLOCKED,
-        *(Path(module.__file__ or "").read_text() for module in (pykokkos_header, pykokkos_lines, pykokkos_conditions)),
-        _SCRIPT,
-        _compiler_version(),
-        framework.stat().st_mtime_ns,
-        sys.version,
-        os.environ.get("PK_KOKKOS_LIB_PATH"),
-    )
+    settings = sorted((name, value) for name, value in os.environ.items() if name.startswith("PK_"))
+    facts = (flags, _compiler_version(), _translator(), get_default_precision().__name__, sys.version, settings)
     digest.update(repr(facts).encode())
     return digest.hexdigest()[:24]
+
+
+@functools.cache
+def _translator() -> str:
+    """A digest of what makes C++ of a kernel: PyKokkos' translator and what this package adds to it."""
+    import pykokkos
+
+    digest = hashlib.sha256(f"{UNLOCKED}{_SCRIPT}{pykokkos_header.TEXT}".encode())
+    own = [Path(module.__file__ or "") for module in (pykokkos_lines, pykokkos_conditions)]
+    for path in [*own, *sorted((Path(pykokkos.__file__).parent / "core").rglob("*.py"))]:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 class _Building(threading.local):

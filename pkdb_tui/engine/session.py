@@ -330,7 +330,7 @@ class Session:
                 raise
 
     async def pause(self) -> None:
-        """Stop the program where it is: at a Python line, or at a kernel line.
+        """Stop the program where it is: at a Python line, or at a kernel line; at a kernel stop, what still runs.
 
         Never refused because of a verb under way: it follows as soon as that has let the program go.
         """
@@ -338,6 +338,9 @@ class Session:
             await self._moving.wait()
             if self.phase.stopped:
                 return  # the verb failed or stopped again at once: it stands, as was asked
+        if self.phase is Phase.STOPPED_KERNEL:
+            await self.kernel_stops.pause_rest()
+            return
         if not self.phase.running:
             raise WrongPhase(f"The program is {self.phase.value}; there is nothing to pause.")
         if not self.connection.connected:

@@ -40,6 +40,7 @@ KEYS: tuple[Key, ...] = (
     Key("down", "ctrl+down", "command('down')", "", "select the frame this one called"),
     Key("console", "colon,grave_accent", "focus_pane('console')", "console", "go to the console"),
     Key("zoom", "z", "zoom", "zoom", "show the focused pane alone, or all again"),
+    Key("hotswap", "x", "fill('hotswap ')", "hotswap", "let a kernel run in place of another (the command `hotswap`)"),
     Key("layout", "L", "next_preset", "layout", "the next layout"),
     Key("wider", "ctrl+left", "resize_columns(4)", "", "make the right column wider"),
     Key("narrower", "ctrl+right", "resize_columns(-4)", "", "make the right column narrower"),

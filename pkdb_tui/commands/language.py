@@ -6,7 +6,15 @@ import ast
 import codeop
 import re
 
-from pkdb_tui.commands import breaking, control, inspecting, listing, looking, running  # noqa: F401 - they define the commands
+from pkdb_tui.commands import (  # noqa: F401 - they define the commands
+    breaking,
+    control,
+    inspecting,
+    listing,
+    looking,
+    running,
+    swapping,
+)
 from pkdb_tui.commands.registry import Command, Reply, registry
 from pkdb_tui.engine.errors import WrongPhase
 from pkdb_tui.engine.session import Session

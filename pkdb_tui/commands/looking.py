@@ -263,11 +263,15 @@ async def info(session: Session, text: str) -> Reply:
 
 def _launches(session: Session) -> Reply:
     rows = [
-        f"{launch.kernel} {shown_path(launch.file)}:{launch.line} {launch.pattern} {launch.policy} {launch.build} "
+        f"{_kernel(launch)} {shown_path(launch.file)}:{launch.line} {launch.pattern} {launch.policy} {launch.build} "
         f"{launch.count}× {_launch_time(launch)}" + "".join(f"\n  {w}" for w in launch.warnings)
         for launch in session.launches
     ]
     return Reply(text="\n".join(rows) or "no kernel has been launched", value=session.launches)
+
+
+def _kernel(launch: LaunchRecord) -> str:
+    return f"{launch.kernel} for {launch.stands_for}" if launch.stands_for else launch.kernel
 
 
 def _launch_time(launch: LaunchRecord) -> str:

@@ -322,6 +322,24 @@ class LaunchRecord(Plain, frozen=True, kw_only=True):
     arguments: tuple[Variable, ...] = ()
     warnings: tuple[str, ...] = ()
     running_since: float | None = None  # time.monotonic() of the engine, while a launch of it runs
+    stands_for: str = ""  # the kernel the program launched, where another one ran in its place
+
+
+class Substitution(Plain, frozen=True, kw_only=True):
+    """A kernel that runs in place of another: at every launch, or at those of one line.
+
+    `state` is pending (its kernels aren't known yet), bound, or refused with the reason; `uses` counts its launches.
+    """
+
+    id: int
+    kernel: str
+    replacement: str
+    file: str = ""
+    line: int = 0
+    enabled: bool = True
+    state: str = "pending"
+    reason: str = ""
+    uses: int = 0
 
 
 class ExitCause(Plain, frozen=True, kw_only=True):

@@ -22,6 +22,9 @@ marked (stop) need the program's stopped thread and are refused elsewhere with a
 | evaluate (stop)| expression, frame, timeout, mode: auto eval exec     | EvaluateBody                            |
 | readSlice (stop)| expression, frame, limit                            | SliceBody                               |
 | complete       | text, frame                                          | matches: [str]                          |
+| setSubstitutions | rules: [SubstitutionRequest]  (the full set)        | substitutions: [SubstitutionBody]       |
+| addSubstitution (stop)| rule: SubstitutionRequest, frame              | SubstitutionBody                        |
+| substitutions  | -                                                    | substitutions: [SubstitutionBody]       |
 | settings       | stepIntoKernel, bounds, catchFaults, justMyCode: bool | {}                                     |
 | interruptEvaluation | -                                               | {}; the evaluation answers with an error |
 | launchGo       | launch                                               | {}: runs the kernel just made ready     |
@@ -31,8 +34,8 @@ marked (stop) need the program's stopped thread and are refused elsewhere with a
 | terminate      | -                                                    | no reply; the process group ends itself |
 
 The first `resume` after `ready` starts the program, whatever its verb: it stops before the first line (reason start).
-While a debug kernel runs or is stopped (after `launchReady`, until `launchDone`), variables, evaluate, readSlice and
-complete are served too, about the dispatching Python frames, in a thread of the debuggee's own.
+While a debug kernel runs or is stopped (after `launchReady`, until `launchDone`), variables, evaluate, readSlice,
+complete and addSubstitution are served too, about the dispatching Python frames, in a thread of the debuggee's own.
 `launchDone` with `then: stop` stops at the dispatching line, the launch being over (reason step); with `continue` a
 next or step that was under way before the launch goes on; with `run` it is dropped (the person said continue there).
 A pause that finds a release kernel running waits 0.1 s for its end before it answers `inKernel`.
@@ -181,6 +184,7 @@ class ArgumentBody(VariableBody, kw_only=True):
 
 class LaunchBody(Message, kw_only=True, rename="camel"):
     kernel: str
+    stands_for: str = ""  # the kernel the program launched, where another one ran in its place
     file: str
     line: int
     pattern: str
@@ -192,6 +196,26 @@ class LaunchBody(Message, kw_only=True, rename="camel"):
     total_seconds: float
     arguments: list[ArgumentBody] = []
     warnings: list[str] = []
+
+
+class SubstitutionRequest(Message, kw_only=True):
+    """A kernel to run in place of another, everywhere or only at `line` of `file`."""
+
+    id: int
+    kernel: str
+    replacement: str
+    file: str = ""
+    line: int = 0
+    enabled: bool = True
+
+
+class SubstitutionBody(Message, kw_only=True):
+    """What became of it. `state`: pending (its kernels aren't known yet), bound, refused (with the reason)."""
+
+    id: int
+    state: str
+    reason: str = ""
+    uses: int = 0
 
 
 class CompiledCondition(Message, kw_only=True):

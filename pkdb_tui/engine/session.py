@@ -37,6 +37,7 @@ from pkdb_tui.engine.api import (
     Slice,
     SourceInfo,
     StopSnapshot,
+    Substitution,
     ThreadValues,
     Watch,
     WatchesChanged,
@@ -44,6 +45,7 @@ from pkdb_tui.engine.api import (
 from pkdb_tui.engine.breakpoints import BreakpointBook
 from pkdb_tui.engine.connection import Connection
 from pkdb_tui.engine.errors import DebuggeeLost, LaunchError, PkdbError, WrongPhase
+from pkdb_tui.engine.hotswap import Substitutions
 from pkdb_tui.engine.kernel_side import KernelSide
 from pkdb_tui.engine.kernel_stops import KernelStops
 from pkdb_tui.engine.launch_log import LaunchLog
@@ -51,7 +53,7 @@ from pkdb_tui.engine.launcher import Program
 from pkdb_tui.engine.looking import Looking
 from pkdb_tui.engine.native.base import Controller, ControllerEvent
 from pkdb_tui.engine.protocol import ExceptionBody, KernelReady, Placement, PythonStop, Ready
-from pkdb_tui.engine.snapshots import Place, VariableHistory, python_frames, python_threads, python_variable
+from pkdb_tui.engine.snapshots import NATIVE, Place, VariableHistory, python_frames, python_threads, python_variable
 from pkdb_tui.engine.watches import WatchList
 
 READY_SECONDS = 30.0
@@ -113,6 +115,7 @@ class Session:
         self.glue = False
         self.program: Program | None = None
         self.connection = Connection(self._on_event, self._on_lost)
+        self.substitutions = Substitutions(self.connection)
         self.kernels = KernelSide(self.book, controller or self._gdb, self._on_native)
         self.kernel_stops = KernelStops(self)
         self.kernels.owner = self.kernel_stops
@@ -220,6 +223,7 @@ class Session:
         self._take_ready(ready)
         await self.connection.request("settings", **self.settings)
         await self._send_breakpoints()
+        await self.substitutions.send()
         await self.connection.request("resume", verb="continue")
 
     def _take_ready(self, ready: Ready) -> None:
@@ -248,6 +252,7 @@ class Session:
         self.book.forget_bindings()
         self.history = VariableHistory()
         self.watch_list.forget_values()
+        self.substitutions.forget_bindings()
         self.snapshot = None
         self.enter(Phase.IDLE)
         self.launch_log.forget()
@@ -419,6 +424,18 @@ class Session:
             self._unheard = False
             await self._send_breakpoints()
             self.emit(BreakpointsChanged(breakpoints=self.breakpoints))
+
+    # --- kernels in place of others ---
+
+    async def substitute(self, kernel: str, replacement: str, *, file: str = "", line: int = 0) -> Substitution:
+        """From its next launch on, `replacement` runs for `kernel`, everywhere or at one line.
+
+        Raises PkdbError when a name is no kernel, or when their parameters differ.
+        """
+        snapshot = self.require_stop()
+        place = self.places[snapshot.frame]
+        frame = place.index if place.side != NATIVE else 0
+        return await self.substitutions.add(kernel, replacement, file, line, frame)
 
     async def describe_file(self, path: str) -> SourceInfo:
         """What lines of a file can stop, before anything has run. Needs a started program."""

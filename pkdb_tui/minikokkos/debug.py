@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any
 
 from pkdb_tui.minikokkos.spans import KernelSource as KernelSource
@@ -55,6 +56,12 @@ class Launch(ABC):
     arguments: Mapping[str, Any]
     index_names: tuple[str, ...]
     frame_depth: int  # how many Python frames of the runtime lie between the hook and the caller's line
+    stands_for: str = ""  # the kernel that the program launched, where another one runs in its place
+    workunit: FunctionType
+
+    @abstractmethod
+    def substituted(self, workunit: FunctionType) -> Launch:
+        """The same launch with another kernel. Raises ArgumentError or CompileError when the arguments don't fit it."""
 
     @abstractmethod
     def run(self) -> Any:

@@ -125,6 +125,19 @@ class KernelLaunch(debug.Launch):
         return tuple(argument.arg for argument in self._kernel.parameters[: self._policy.rank])
 
     @property
+    def workunit(self) -> FunctionType:  # type: ignore[override]
+        return self._kernel.function
+
+    def substituted(self, workunit: FunctionType) -> KernelLaunch:
+        kernel = definition(workunit)
+        key = _key(kernel, self.pattern, self._policy, self._given)
+        if key not in _entries:
+            arguments.Layout(kernel, self.pattern, self._policy, self._given)
+        made = KernelLaunch(self.pattern, self._policy, kernel, self._given, self._initial, key)
+        made.stands_for = self.kernel.name
+        return made
+
+    @property
     def functions(self) -> Sequence[KernelSource]:  # type: ignore[override]
         if self._functions is None:
             self._functions = [part.source for part in self._program().functions.values()]

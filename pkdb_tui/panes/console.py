@@ -25,7 +25,7 @@ HISTORY = 1000
 PROMPT = "pkdb> "
 MORE = "....> "
 FIND = "find> "
-ASKED = {"print": "eval> ", "display": "watch> "}  # the prompt for a command's arguments
+ASKED = {"print": "eval> ", "display": "watch> ", "hotswap": "hotswap> "}  # the prompt for a command's arguments
 
 
 class Entered(Message):
@@ -226,7 +226,7 @@ class ConsolePane(Guarded, Vertical):
     DEFAULT_CSS = """
     ConsolePane { background: transparent; }
     #console-row { height: 1; }
-    #console-prompt { width: 7; padding: 0 0 0 1; }
+    #console-prompt { width: auto; padding: 0 0 0 1; }
     #console-found { width: 2fr; height: 1; color: $accent; display: none; }
     """
 

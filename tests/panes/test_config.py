@@ -117,15 +117,15 @@ def test_no_key_means_two_things() -> None:
 
 
 async def test_a_key_can_be_remapped(file: Path, tmp_path: Path) -> None:
-    file.write_text('[keys]\nzoom = "x"\n')
+    file.write_text('[keys]\nzoom = "X"\n')
     script = tmp_path / "p.py"
     script.write_text("a = 1\n")
     app = PkdbApp(LaunchOptions(script=str(script)), remember=False)
     async with app.run_test(size=(120, 40)) as pilot:
-        await pilot.press("x")
+        await pilot.press("X")
         await pilot.pause()
         assert app.workspace.panes["source"].region.width == 120
-        assert "x zoom" in app.key_line.render_line(0).text
+        assert "X zoom" in app.key_line.render_line(0).text
         await app.bridge.session.quit()
 
 

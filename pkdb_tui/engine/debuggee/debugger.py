@@ -19,6 +19,7 @@ from pkdb_tui.engine.debuggee import frames, sources
 from pkdb_tui.engine.debuggee.backend import Backend, choose
 from pkdb_tui.engine.debuggee.breakpoints import BreakpointTable
 from pkdb_tui.engine.debuggee.forks import ForkWarningFilter
+from pkdb_tui.engine.debuggee.hotswap import Swaps
 from pkdb_tui.engine.debuggee.inspector import COMMANDS, Inspector
 from pkdb_tui.engine.debuggee.limits import SIGNAL, EvaluationInterrupted, EvaluationTimedOut, Limits
 from pkdb_tui.engine.debuggee.plans import NEXT, PAUSE, RETURN, STEP, UNTIL, Plan
@@ -46,6 +47,7 @@ class Debugger:
         self.connection = connection
         self.spans = spans
         self.table = BreakpointTable(spans)
+        self.swaps = Swaps(self._call_lines)
         self.tracer = Tracer(self.table, self.stop, connection.event)
         self.tracer.unquiet = self.unquiet
         self.tracer.log = self.log
@@ -178,6 +180,26 @@ class Debugger:
         """Let the backend have its turn on the main thread; not while a native debugger counts what happens there."""
         if self._wake_backend:
             signal.pthread_kill(self.main, SIGNAL)
+
+    def _call_lines(self, file: str, line: int) -> tuple[int, int]:
+        """First and last line of the statement at a line that may launch kernels. Raises RequestError."""
+        name = os.path.basename(file)
+        try:
+            source = self.table.source(file)
+        except (OSError, SyntaxError, ValueError) as error:
+            raise RequestError(f"{name} can't be read: {error}.") from error
+        span = source.span(line)
+        if any(s["firstLine"] <= line <= s["lastLine"] for s in self.spans(file)):
+            raise RequestError(f"Line {line} of {name} is inside a kernel.", "Name the line that launches the kernel.")
+        if not any(span[0] <= each <= span[1] for each in source.all_lines()):
+            raise RequestError(f"Line {line} of {name} has no code.", "Name the line that launches the kernel.")
+        return span
+
+    def _do_setSubstitutions(self, arguments: Json) -> Json:
+        return {"substitutions": self.swaps.replace(list(arguments.get("rules") or []))}
+
+    def _do_substitutions(self, arguments: Json) -> Json:
+        return {"substitutions": self.swaps.bodies()}
 
     def _do_describeFile(self, arguments: Json) -> Json:
         file = sources.real_path(str(arguments["file"]))
@@ -356,7 +378,7 @@ class Debugger:
 
     def _interact(self, places: list[frames.Place], body: Json, jumpable: FrameType | None) -> Plan | None:
         """Serve this stop's requests until one resumes."""
-        inspector = Inspector(places, self.limits, self.previews)
+        inspector = Inspector(places, self.limits, self.previews, self.swaps)
         if body["breakpoints"]:
             hit = [b.placement() for b in self.table.all if b.id in body["breakpoints"]]
             self.connection.event("breakpoints", {"placements": hit})

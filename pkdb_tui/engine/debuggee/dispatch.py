@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pkdb_tui.engine.debuggee import frames
 from pkdb_tui.engine.debuggee.frameworks.base import Adapter
+from pkdb_tui.engine.debuggee.hotswap import Rule
 from pkdb_tui.engine.debuggee.inspector import COMMANDS, Inspector
 from pkdb_tui.engine.debuggee.launches import LaunchLog, argument_bodies
 from pkdb_tui.engine.debuggee.plans import STEP
@@ -143,6 +144,41 @@ class Dispatch:
         if self._count == 1:
             self._connection.event("launched", {"kernel": launch.kernel.name})
         caller = sys._getframe(launch.frame_depth + 2)
+        if self.debugger.swaps.armed:
+            return self._substituted(adapter, launch, caller)
+        return self._launch(adapter, launch, caller)
+
+    def _substituted(self, adapter: Adapter, launch: Any, caller: FrameType) -> Any:
+        """The launch with the kernel that a rule puts in its place; the original where that one can't run."""
+        swaps = self.debugger.swaps
+        try:
+            chosen = swaps.chosen(launch, caller)
+        except RequestError as error:
+            self.tell(f"Not substituted: {error.title} {error.hint}".strip())
+            chosen = None
+        if chosen is None:
+            return self._launch(adapter, launch, caller)
+        rule, workunit = chosen
+        rule.uses += 1
+        try:
+            instead = launch.substituted(workunit)
+        except Exception as error:  # noqa: BLE001 - whatever the framework has against it, the original runs
+            return self._original(adapter, launch, caller, rule, str(error))
+        try:
+            return self._launch(adapter, instead, caller)
+        except Exception as error:
+            if not adapter.is_build_error(error):
+                raise
+            return self._original(adapter, launch, caller, rule, str(error))
+
+    def _original(self, adapter: Adapter, launch: Any, caller: FrameType, rule: Rule, error: str) -> Any:
+        """The program's own kernel, as the one that was to stand for it can't be built."""
+        rule.uses -= 1
+        self.debugger.swaps.refuse(rule, error.partition("\n")[0])
+        self.tell(f"{rule.replacement} can't run here, so {launch.kernel.name} does: {error}")
+        return self._launch(adapter, launch, caller)
+
+    def _launch(self, adapter: Adapter, launch: Any, caller: FrameType) -> Any:
         record = self._log.note(launch, caller)
         if record.first:
             record.first = False
@@ -156,7 +192,7 @@ class Dispatch:
         entry = plan is not None and plan.kind == STEP and self.debugger.settings["stepIntoKernel"]
         if launch.space != "Debug" and ident not in self.debugger.tracer.quiet:
             if record.wanted is None:
-                record.wanted = bool(self._concerned(launch))
+                record.wanted = self._wanted(adapter, launch, caller)
             if record.wanted or entry or self.debugger.settings["catchFaults"]:
                 return self._debug(adapter, launch, caller, record, bool(entry))
         self._current = (adapter, launch, caller)
@@ -171,6 +207,18 @@ class Dispatch:
         finally:
             self._running = 0
             record.add(time.perf_counter() - begun)
+
+    def _wanted(self, adapter: Adapter, launch: Any, caller: FrameType) -> bool:
+        """Whether a breakpoint concerns the kernel.
+
+        One that doesn't translate stops at its launch; the program's own does so by the exception that it raises there.
+        """
+        try:
+            return bool(self._concerned(launch))
+        except Exception as error:
+            if launch.stands_for and adapter.is_build_error(error):
+                self.debugger.stop(caller, reason="error", text=adapter.build_error_text(error))
+            raise
 
     def _concerned(self, launch: Any) -> list[Any]:
         """Breakpoints on lines of the kernel or of the functions it calls."""
@@ -305,7 +353,7 @@ class Dispatch:
         ident = _thread.get_ident()
         frames.own_threads.add(ident)
         self.debugger.tracer.quiet.add(ident)
-        inspector = Inspector(ready.places, self.debugger.limits, self.debugger.previews)
+        inspector = Inspector(ready.places, self.debugger.limits, self.debugger.previews, self.debugger.swaps)
         while (request := ready.requests.get()) is not None:
             self.debugger.answer(inspector, request)
         self.debugger.tracer.quiet.discard(ident)

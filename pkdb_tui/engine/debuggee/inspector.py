@@ -8,21 +8,23 @@ from typing import Any
 from pkdb_tui.engine.debuggee.completion import complete
 from pkdb_tui.engine.debuggee.evaluate import answer, evaluate
 from pkdb_tui.engine.debuggee.frames import Place
+from pkdb_tui.engine.debuggee.hotswap import Swaps
 from pkdb_tui.engine.debuggee.limits import EvaluationInterrupted, Limits
 from pkdb_tui.engine.debuggee.previews import Previews
 from pkdb_tui.engine.debuggee.slices import read_slice
 from pkdb_tui.engine.debuggee.wire import RequestError
 
 Json = dict[str, Any]
-COMMANDS = ("variables", "evaluate", "readSlice", "complete")
+COMMANDS = ("variables", "evaluate", "readSlice", "complete", "addSubstitution")
 SLICE_TIMEOUT = 10.0
 
 
 class Inspector:
     """Serves the requests that only look at (or evaluate in) frames."""
 
-    def __init__(self, places: list[Place], limits: Limits, previews: Previews) -> None:
+    def __init__(self, places: list[Place], limits: Limits, previews: Previews, swaps: Swaps) -> None:
         self.places = places
+        self._swaps = swaps
         self._limits = limits
         self._previews = previews
 
@@ -47,4 +49,6 @@ class Inspector:
         if command == "readSlice":
             with self._limits.within(SLICE_TIMEOUT):
                 return read_slice(str(arguments["expression"]), frame, int(arguments.get("limit") or 4096))
+        if command == "addSubstitution":
+            return self._swaps.add(arguments["rule"], frame)
         return {"matches": complete(str(arguments.get("text") or ""), frame)}

@@ -31,6 +31,7 @@ class LaunchRecord:
         self.first = True  # nothing has been told of it yet
         self.wanted: bool | None = None  # whether a breakpoint concerns the kernel; None when not looked up
         self.kernel = launch.kernel.name
+        self.stands_for = launch.stands_for
         self.file = real_path(code.co_filename)
         self.line = line
         self.pattern = launch.pattern
@@ -70,6 +71,7 @@ class LaunchRecord:
     def body(self) -> Json:
         return {
             "kernel": self.kernel,
+            "standsFor": self.stands_for,
             "file": self.file,
             "line": self.line,
             "pattern": self.pattern,
@@ -103,7 +105,7 @@ class LaunchLog:
     def note(self, launch: Any, caller: FrameType) -> LaunchRecord:
         """The record of this kernel at the caller's line."""
         code = caller.f_code
-        key = (id(code), caller.f_lineno, launch.kernel.name, launch.space)
+        key = (id(code), caller.f_lineno, launch.kernel.name, launch.space, launch.stands_for)
         record = self._records.get(key)
         if record is None:
             record = self._records[key] = LaunchRecord(launch, code, caller.f_lineno)

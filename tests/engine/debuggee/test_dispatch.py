@@ -15,7 +15,7 @@ FRAMEWORK = """
 
     class Launch(debug.Launch):
         pattern, space, index_names, frame_depth, functions = "parallel_for", "OpenMP", ("i",), 1, ()
-
+        substituted = None  # no rule is set here
         def __init__(self, name, span, body, arguments, policy):
             lines = tuple(range(span[0] + 1, span[1] + 1))
             self.kernel = debug.KernelSource(name, body.__code__.co_filename, span[0], span[1], lines)

@@ -35,6 +35,15 @@ class Launch(Protocol):
     arguments: Any
     index_names: tuple[str, ...]
     frame_depth: int
+    stands_for: str  # the kernel that the program launched, where another one runs in its place
+
+    @property
+    def workunit(self) -> Any:
+        """The Python function that is the kernel."""
+
+    def substituted(self, workunit: Any) -> Launch:
+        """The same launch with another kernel of the same parameters."""
+        ...
 
     def run(self) -> Any: ...
     def optimised(self) -> Any: ...

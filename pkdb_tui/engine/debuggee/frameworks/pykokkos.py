@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import FunctionType, MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from pkdb_tui.engine.debuggee.frameworks.after_import import after_import
@@ -129,6 +129,20 @@ class PyKokkosLaunch:
         self._given: Mapping[str, Any] = facts["arguments"]
         self._policy = facts["execution_policy"]
         self._setup: Callable[[], Any] = facts["setup"]
+        self._instead: Callable[[Any], PyKokkosLaunch] | None = facts.get("instead")
+        self.stands_for = ""
+
+    @property
+    def workunit(self) -> Any:
+        """The Python function, or what else PyKokkos takes for a kernel."""
+        return self._entity
+
+    def substituted(self, workunit: Any) -> PyKokkosLaunch:
+        if self._instead is None or not isinstance(self._entity, FunctionType):
+            raise TypeError("only kernels that are functions can be substituted")
+        made = self._instead(workunit)
+        made.stands_for = self.kernel.name
+        return made
 
     # A launch that nobody looks at must cost next to nothing, so what is for looking is made when asked for.
 
@@ -303,30 +317,32 @@ class PyKokkosAdapter(Adapter):
         def execute_workunit(
             self: Any, name: Any, policy: Any, workunit: Any, operation: str, parser: Any, **arguments: Any
         ) -> Any:
-            def start(on: Any) -> Any:
-                if on is self:
-                    return stock_workunit(on, name, policy, workunit, operation, parser, **arguments)
-                parsers = _parsers(on, workunit)
-                return stock_workunit(on, name, policy, workunit, operation, parsers, **arguments)
-
             if adapter._hook is None or type(self) is not runtime:
                 return stock_workunit(self, name, policy, workunit, operation, parser, **arguments)
             space = _space_name(policy.space)
-            members = arguments or getattr(getattr(workunit, "__self__", None), "__dict__", {})
-            launch = PyKokkosLaunch(
-                adapter._builds,
-                workunit,
-                start,
-                self,
-                pattern=f"parallel_{operation}",
-                policy=_policy_text(policy, space),
-                space=space,
-                arguments=members,
-                depth=_depth(package),
-                execution_policy=policy,
-                setup=lambda: _module_setup(self, operation, parser, policy, workunit, arguments),
-            )
-            return adapter._hook(adapter, launch)
+            depth = _depth(package)
+
+            def launch(workunit: Any, parser: Any) -> PyKokkosLaunch:
+                def start(on: Any) -> Any:
+                    parsers = parser if on is self else _parsers(on, workunit)
+                    return stock_workunit(on, name, policy, workunit, operation, parsers, **arguments)
+
+                return PyKokkosLaunch(
+                    adapter._builds,
+                    workunit,
+                    start,
+                    self,
+                    pattern=f"parallel_{operation}",
+                    policy=_policy_text(policy, space),
+                    space=space,
+                    arguments=arguments or getattr(getattr(workunit, "__self__", None), "__dict__", {}),
+                    depth=depth,
+                    execution_policy=policy,
+                    setup=lambda: _module_setup(self, operation, parser, policy, workunit, arguments),
+                    instead=lambda chosen: launch(chosen, _parsers(self, chosen)),
+                )
+
+            return adapter._hook(adapter, launch(workunit, parser))
 
         def run_workload(self: Any, space: Any, workload: Any) -> Any:
             if adapter._hook is None or type(self) is not runtime or self.is_debug(space):

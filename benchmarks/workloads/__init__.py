@@ -1,0 +1,1 @@
+"""Programs of this project's own that do physics with kernels and check it."""

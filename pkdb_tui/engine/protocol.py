@@ -54,7 +54,7 @@ The program's own `breakpoint()` stops with reason breakpoint and no ids.
 | launchEnded    | launch, seconds, error; nothing goes on until `launchDone`. Only after a `launchReady`         |
 | launched       | kernel: the first launch of all                                                               |
 | inKernel       | KernelReady: a pause arrived while this optimised kernel runs                                 |
-| launches       | launches: [LaunchBody], at each stop and at exit, when changed                                 |
+| launches       | launches: [LaunchBody], at stops, pauses, debug launches, exit                                |
 | ending         | status or exception: the program is about to end; the process may still run atexit handlers    |
 """
 

@@ -54,6 +54,11 @@ class Layout:
         for name in self._strided:
             self._check_strides(name, given[name])
 
+    @property
+    def strided(self) -> bool:
+        """Whether an array isn't in row order."""
+        return bool(self._strided)
+
     def pack(self, serial: bool, words: tuple[int, ...], given: Mapping[str, Any]) -> Any:
         """The words that `pk_launch` reads."""
         values: list[Any] = [0, 0, 1 if serial else 0, *words]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import FunctionType
-from typing import Any
+from types import CodeType, FrameType, FunctionType
+from typing import Any, NamedTuple, Protocol
 
 from pkdb_tui.minikokkos.spans import KernelSource as KernelSource
 
@@ -63,6 +63,9 @@ class Launch(ABC):
     def substituted(self, workunit: FunctionType) -> Launch:
         """The same launch with another kernel. Raises ArgumentError or CompileError when the arguments don't fit it."""
 
+    def let_run(self, epoch: object, counts: Counts, caller: FrameType) -> None:  # noqa: B027 - it may stay as it is
+        """From the next launch by this very call on, don't pass the hook, while `epoch` stays."""
+
     @abstractmethod
     def run(self) -> Any:
         """The optimised build, as without a debugger."""
@@ -79,6 +82,27 @@ class Launch(ABC):
     def run_debug(self, build: DebugBuild) -> Any: ...
 
 
+class Counts(Protocol):
+    """What a debugger keeps of a launching line; launches that it let run count themselves in it."""
+
+    count: int
+    last: float  # seconds
+    total: float
+
+
+class Site(NamedTuple):
+    """A call that launches a compiled kernel without the hook, while `epoch` is still the debugger's."""
+
+    epoch: object
+    code: CodeType
+    counts: Counts
+
+
 Hook = Callable[[Launch], Any]
 
 hook: Hook | None = None
+epoch: object = None
+"""Made anew by the debugger whenever what it looks for may have changed: launches pass the hook again then."""
+
+running: tuple[Any, ...] | None = None
+"""The arguments of `launch.running` for a launch that runs without the hook."""

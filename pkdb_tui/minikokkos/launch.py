@@ -5,8 +5,10 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+import sys
+import time
 from collections.abc import Mapping, Sequence
-from types import FunctionType
+from types import FrameType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -37,6 +39,8 @@ class Entry:
         self._captured = program.captured()
         self._result = _RESULTS[program.accumulator.name] if program.pattern != "for" else None
         self._failed = ctypes.c_int.in_dll(built.library, "pk_failed")
+        self.sites: dict[int, debug.Site] = {}  # by instruction of the launching code
+        self.strided = layout.strided
 
     def current(self) -> bool:
         """Whether the values compiled in are still those of the names outside the kernel."""
@@ -111,6 +115,11 @@ class KernelLaunch(debug.Launch):
         self.kernel = kernel.source
 
     # A launch that nobody looks at must cost next to nothing, so what is for looking is made when asked for.
+
+    def let_run(self, epoch: object, counts: debug.Counts, caller: FrameType) -> None:
+        entry = _entries.get(self._key)
+        if entry is not None and not entry.strided:  # what strides an array has is told at each launch
+            entry.sites[caller.f_lasti] = debug.Site(epoch, caller.f_code, counts)
 
     @property
     def policy(self) -> str:  # type: ignore[override]
@@ -234,13 +243,34 @@ def _launch(pattern: str, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
         raise ArgumentError(f"{workunit!r} is not a workunit: it must be a function decorated with @pk.workunit.")
     kernel = definition(workunit)
     hook = debug.hook
-    if hook is not None:
-        key = _key(kernel, pattern, policy, given)
-        if key not in _entries:
-            # Arguments that don't fit are refused before the hook sees them.
-            arguments.Layout(kernel, pattern, policy, given)
-        return hook(KernelLaunch(pattern, policy, kernel, given, initial, key))
-    return _run(pattern, policy, kernel, given, initial)
+    if hook is None:
+        return _run(pattern, policy, kernel, given, initial)
+    key = _key(kernel, pattern, policy, given)
+    entry = _entries.get(key)
+    if entry is None:
+        # Arguments that don't fit are refused before the hook sees them.
+        arguments.Layout(kernel, pattern, policy, given)
+    elif entry.sites:
+        caller = sys._getframe(2)
+        site = entry.sites.get(caller.f_lasti)
+        if site is not None and site.epoch is debug.epoch and site.code is caller.f_code and entry.current():
+            counts = site.counts
+            debug.running = (caller, pattern, policy, kernel, given, initial, key)
+            begun = time.perf_counter()
+            try:
+                value = entry(policy, given)
+            finally:
+                counts.last = time.perf_counter() - begun
+                counts.total += counts.last
+                counts.count += 1
+                debug.running = None
+            return value if initial is None else _combined(entry, value, initial)
+    return hook(KernelLaunch(pattern, policy, kernel, given, initial, key))
+
+
+def running(caller: FrameType, *launch: Any) -> tuple[FrameType, KernelLaunch]:
+    """The launching frame and the launch behind `debug.running`."""
+    return caller, KernelLaunch(*launch)
 
 
 def parallel_for(*args: Any, **kwargs: Any) -> None:

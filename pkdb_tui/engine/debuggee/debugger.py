@@ -196,7 +196,9 @@ class Debugger:
         return span
 
     def _do_setSubstitutions(self, arguments: Json) -> Json:
-        return {"substitutions": self.swaps.replace(list(arguments.get("rules") or []))}
+        substitutions = self.swaps.replace(list(arguments.get("rules") or []))
+        self._look_again()
+        return {"substitutions": substitutions}
 
     def _do_substitutions(self, arguments: Json) -> Json:
         return {"substitutions": self.swaps.bodies()}
@@ -223,6 +225,11 @@ class Debugger:
     def _do_settings(self, arguments: Json) -> None:
         self.settings.update({name: bool(value) for name, value in arguments.items() if name in self.settings})
         self.tracer.just_my_code = bool(self.settings["justMyCode"])
+        self._look_again()
+
+    def _look_again(self) -> None:
+        if self.dispatch is not None:
+            self.dispatch.look_again()
 
     def _do_pause(self, arguments: Json) -> None:
         if self._stopped:
@@ -231,6 +238,7 @@ class Debugger:
         deadline = time.monotonic() + KERNEL_GRACE
         while number and self.dispatch.in_kernel() == number:
             if time.monotonic() > deadline:
+                self.announce_launches()
                 self.connection.event("inKernel", self.dispatch.running_body())
                 return
             time.sleep(0.005)
@@ -325,6 +333,7 @@ class Debugger:
                 self.tracer.plans[ident] = plan
             self.backend.arm(plan, frame)
         finally:
+            self._look_again()
             self.unquiet(ident, frame)
             self._deliver_interrupt()
 
@@ -384,7 +393,7 @@ class Debugger:
             self.connection.event("breakpoints", {"placements": hit})
         self._pause = False
         self._stopped = True
-        self._announce_launches()
+        self.announce_launches()
         self.connection.event("stopped", body)
         while True:
             request = self.wait(self._mailbox)
@@ -413,6 +422,8 @@ class Debugger:
         number, command = request["id"], request["command"]
         try:
             body = inspector.serve(command, request.get("arguments") or {})
+            if command == "addSubstitution":
+                self._look_again()
         except RequestError as error:
             self.connection.refuse(number, error)
         except EvaluationInterrupted as error:
@@ -428,7 +439,7 @@ class Debugger:
 
     def ending(self, body: Json) -> None:
         """Tell that the program is about to end, with the last of the launch log."""
-        self._announce_launches()
+        self.announce_launches()
         self.connection.event("ending", body)
 
     def wait(self, queue: SimpleQueue[Any], seconds: float | None = None) -> Any:
@@ -481,7 +492,8 @@ class Debugger:
         if _thread.get_ident() not in self.tracer.quiet:
             self.stop(frame, reason="breakpoint")
 
-    def _announce_launches(self) -> None:
+    def announce_launches(self) -> None:
+        """Tell what was counted since this was told last."""
         if self.dispatch is not None and self.dispatch.changed:
             self.connection.event("launches", {"launches": self.dispatch.launches()})
 

@@ -100,6 +100,12 @@ class Dispatch:
 
     def changed_breakpoints(self) -> None:
         self._log.forget_wanted()
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Breakpoints, settings, rules or steps may be others than before: no launch is let run unseen for now."""
+        for adapter in self._adapters:
+            adapter.look_again()
 
     @property
     def changed(self) -> bool:
@@ -110,7 +116,21 @@ class Dispatch:
 
     def in_kernel(self) -> int:
         """The number of the launch that runs now, or 0."""
-        return self._running
+        if self._running:
+            return self._running
+        return self._next() if self._unseen() is not None else 0
+
+    def _next(self) -> int:
+        """The number of a launch that begins now; those that ran unseen count as well."""
+        return max(self._count, self._log.total) + 1
+
+    def _unseen(self) -> tuple[Adapter, FrameType, Any] | None:
+        """(adapter, launching frame, launch) of one that runs without having come here."""
+        for adapter in self._adapters:
+            found = adapter.running()
+            if found is not None:
+                return adapter, *found
+        return None
 
     @property
     def debugging(self) -> bool:
@@ -140,8 +160,8 @@ class Dispatch:
 
     def launch(self, adapter: Adapter, launch: Any) -> Any:
         """The hook: what it returns is what the launch returns."""
-        self._count += 1
-        if self._count == 1:
+        first, self._count = self._count == 0, self._next()
+        if first:
             self._connection.event("launched", {"kernel": launch.kernel.name})
         caller = sys._getframe(launch.frame_depth + 2)
         if self.debugger.swaps.armed:
@@ -179,6 +199,7 @@ class Dispatch:
         return self._launch(adapter, launch, caller)
 
     def _launch(self, adapter: Adapter, launch: Any, caller: FrameType) -> Any:
+        epoch = adapter.epoch  # before anything is looked up: what changes from here on makes it an old one
         record = self._log.note(launch, caller)
         if record.first:
             record.first = False
@@ -195,6 +216,8 @@ class Dispatch:
                 record.wanted = self._wanted(adapter, launch, caller)
             if record.wanted or entry or self.debugger.settings["catchFaults"]:
                 return self._debug(adapter, launch, caller, record, bool(entry))
+            if not self.debugger.swaps.armed:
+                launch.let_run(epoch, record, caller)
         self._current = (adapter, launch, caller)
         self._running = self._count
         begun = time.perf_counter()
@@ -272,6 +295,7 @@ class Dispatch:
         _thread.start_new_thread(self._serve, (ready,))
         outcome = _Outcome()
         try:
+            self.debugger.announce_launches()
             self._connection.event("launchReady", self._ready_body(adapter, launch, build, ready, entry))
             self.debugger.wait(ready.answers)
             self._running = ready.number
@@ -309,11 +333,15 @@ class Dispatch:
 
     def running_body(self) -> Json:
         """The optimised kernel that runs now, for a native debugger that is to find its way in it."""
-        assert self._current is not None
-        adapter, launch, caller = self._current
+        unseen = self._unseen()
+        if unseen is not None:
+            adapter, caller, launch = unseen
+        else:
+            assert self._current is not None
+            adapter, launch, caller = self._current
         build = launch.optimised()
         places = frames.stack_of(caller)
-        return {**self._body(adapter, launch, build, self._running, places), "build": "release", "breakpoints": []}
+        return {**self._body(adapter, launch, build, self.in_kernel(), places), "build": "release", "breakpoints": []}
 
     def _ready_body(self, adapter: Adapter, launch: Any, build: Any, ready: _Ready, entry: bool) -> Json:
         return {**self._body(adapter, launch, build, ready.number, ready.places), "stopAtEntry": entry}

@@ -105,7 +105,9 @@ class LaunchLog:
     def note(self, launch: Any, caller: FrameType) -> LaunchRecord:
         """The record of this kernel at the caller's line."""
         code = caller.f_code
-        key = (id(code), caller.f_lineno, launch.kernel.name, launch.space, launch.stands_for)
+        # Not the code object itself: a function that gets a breakpoint runs a copy of it.
+        place = code.co_filename, code.co_qualname, caller.f_lineno
+        key = (*place, launch.kernel.name, launch.space, launch.stands_for)
         record = self._records.get(key)
         if record is None:
             record = self._records[key] = LaunchRecord(launch, code, caller.f_lineno)
@@ -117,9 +119,14 @@ class LaunchLog:
             record.wanted = None
 
     @property
+    def total(self) -> int:
+        """How many launches have ended."""
+        return sum(record.count for record in list(self._records.values()))
+
+    @property
     def changed(self) -> bool:
-        return self._told != sum(record.count for record in self._records.values())
+        return self._told != self.total
 
     def bodies(self) -> list[Json]:
-        self._told = sum(record.count for record in self._records.values())
+        self._told = self.total
         return [record.body() for record in self._records.values()]

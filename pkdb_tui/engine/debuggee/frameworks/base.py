@@ -45,6 +45,9 @@ class Launch(Protocol):
         """The same launch with another kernel of the same parameters."""
         ...
 
+    def let_run(self, epoch: Any, counts: Any, caller: Any) -> None:
+        """Don't pass the hook from the next launch by this very call on, while the adapter's epoch stays."""
+
     def run(self) -> Any: ...
     def optimised(self) -> Any: ...
     def build_debug(self, conditions: Sequence[Any] = (), *, bounds: bool = True) -> Any: ...
@@ -69,6 +72,18 @@ class Adapter(ABC):
     @abstractmethod
     def uninstall(self) -> None:
         """Let launches run as without a debugger."""
+
+    @property
+    def epoch(self) -> object:
+        """What launches that were let run depend on."""
+        return None
+
+    def look_again(self) -> None:  # noqa: B027 - an adapter whose launches all pass the hook has nothing to do
+        """What the debugger looks for may have changed: launches that were let run pass the hook again."""
+
+    def running(self) -> tuple[Any, Launch] | None:
+        """(launching frame, launch) of one that runs without having passed the hook."""
+        return None
 
     @abstractmethod
     def condition(self, number: int, file: str, line: int, expression: str) -> Any:

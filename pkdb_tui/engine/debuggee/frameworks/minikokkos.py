@@ -70,6 +70,21 @@ class MinikokkosAdapter(Adapter):
         if loaded is not None:
             self._set(loaded)
 
+    @property
+    def epoch(self) -> object:
+        debug = sys.modules.get(f"{PACKAGE}.debug")
+        return getattr(debug, "epoch", None)
+
+    def look_again(self) -> None:
+        debug = sys.modules.get(f"{PACKAGE}.debug")
+        if debug is not None:
+            debug.epoch = object()  # type: ignore[attr-defined]
+
+    def running(self) -> tuple[Any, Any] | None:
+        debug = sys.modules.get(f"{PACKAGE}.debug")
+        found = getattr(debug, "running", None)
+        return sys.modules[f"{PACKAGE}.launch"].running(*found) if found is not None else None
+
     def condition(self, number: int, file: str, line: int, expression: str) -> Any:
         return sys.modules[f"{PACKAGE}.debug"].Condition(number, file, line, expression)
 

@@ -40,6 +40,14 @@ class Backend(ABC):
         """The main thread's turn after `breakpoints_changed` on another thread; nothing to do by default."""
         return
 
+    def rest_for_call(self) -> bool:
+        """Stop watching this thread's calls until `wake_after_call`; False where that could lose a stop."""
+        return False
+
+    def wake_after_call(self) -> None:
+        """Undo `rest_for_call`."""
+        return
+
     @abstractmethod
     def arm(self, plan: Plan | None, frame: FrameType) -> None:
         """Prepare for the plan of the current thread, which goes on from `frame`; None is continue."""

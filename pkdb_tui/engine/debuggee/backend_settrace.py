@@ -123,6 +123,20 @@ class SettraceBackend(Backend):
         if resting.settle() and not resting.needed_by(frame):
             sys.settrace(None)
 
+    def rest_for_call(self) -> bool:
+        # A signal handler may run in the call: functions with breakpoints must be hooked. `settle` would cost too much.
+        if self._resting is None or not self._resting.settled or sys.gettrace() != self._global:
+            return False
+        ident = _thread.get_ident()
+        if ident != self._main or ident in self.tracer.plans:
+            return False
+        sys.settrace(None)
+        return True
+
+    def wake_after_call(self) -> None:
+        if self._active:
+            self._trace()
+
     def _entered(self) -> None:
         """Called by a function that has breakpoints, as its first act."""
         frame = sys._getframe(1)

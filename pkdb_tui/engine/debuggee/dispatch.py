@@ -222,7 +222,7 @@ class Dispatch:
         self._running = self._count
         begun = time.perf_counter()
         try:
-            return launch.run()
+            return self._unwatched(launch)
         except (Exception, SystemExit) as error:
             if adapter.is_build_error(error) and ident not in self.debugger.tracer.quiet:
                 self.debugger.stop(caller, reason="error", text=adapter.build_error_text(error))
@@ -230,6 +230,16 @@ class Dispatch:
         finally:
             self._running = 0
             record.add(time.perf_counter() - begun)
+
+    def _unwatched(self, launch: Any) -> Any:
+        """Run the launch without events for the runtime's own Python calls, each of which would cost microseconds."""
+        backend = self.debugger.backend
+        if launch.space == "Debug" or not backend.rest_for_call():
+            return launch.run()
+        try:
+            return launch.run()
+        finally:
+            backend.wake_after_call()
 
     def _wanted(self, adapter: Adapter, launch: Any, caller: FrameType) -> bool:
         """Whether a breakpoint concerns the kernel.

@@ -233,3 +233,39 @@ def test_a_next_is_dropped_when_the_person_continued_in_the_kernel(dispatching: 
             assert dispatching.line("next") == 16
         else:
             assert dispatching.event("launchReady")["kernel"] == "scale"
+
+
+HANDLED = """
+    import sys
+    import framework
+
+    def late():
+        return 1
+
+    def body(call):
+        untraced.append(sys.gettrace() is None)
+        return late() if call else 0
+
+    untraced = []
+
+    def main():
+        for turn in range(500):
+            framework.parallel_for("body", (100, 101), body, call=turn % 250 == 249)
+        print("done")
+
+    main()
+"""
+
+
+def test_a_launch_runs_untraced_and_loses_no_breakpoint_in_it_or_after_it(program: Program, tmp_path: Path) -> None:
+    import textwrap
+
+    (tmp_path / "framework.py").write_text(textwrap.dedent(FRAMEWORK).lstrip("\n"))
+    client = program(HANDLED)
+    file = str(tmp_path / "program.py")
+    client.start({"file": file, "line": 5}, {"file": file, "line": 16})
+    assert where(client.go("continue")) == ("late", 5)
+    assert where(client.go("continue")) == ("late", 5)
+    assert where(client.go("continue")) == ("main", 16)
+    # From 3.12 on the settrace backend is for tests only and never rests.
+    assert client.text("sys.version_info >= (3, 12) or untraced.count(True) > 100") == "True"

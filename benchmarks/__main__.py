@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import crowd, kernels, loops, machine, screens
+from benchmarks.overhead import section_of, with_section
 from benchmarks.rivals import Workplace, install_rivals, throw_away
 from benchmarks.table import Row, markdown
 
@@ -44,7 +45,8 @@ def main() -> int:
     text = report(rows, options.python, minutes)
     print(text)
     if options.output:
-        options.output.write_text(text)
+        kept = section_of(options.output.read_text()) if options.output.exists() else ""
+        options.output.write_text(with_section(text, kept))
     return 0 if all(row.met is not False for row in rows) else 1
 
 

@@ -16,9 +16,8 @@ RETURN_LINE = "    return total"
 ELSEWHERE_LINE = "    return 1"
 
 LAUNCH_REASON = (
-    "the launch itself takes a few microseconds, so that 1.15× leaves less than one for checking the arguments and "
-    "logging the launch in Python; with a breakpoint in a function that is running, 3.11 calls the trace function for "
-    "each Python call of the launch as well."
+    "with a breakpoint in the function that launches, 3.11 calls the trace function for each Python call of the launch; "
+    "3.12 and later don't."
 )
 FLOOD_REASON = (
     "a terminal hands out at most 4 KiB a read, and the process that reads also keeps the text and draws the screen; "

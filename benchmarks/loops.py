@@ -16,8 +16,8 @@ RETURN_LINE = "    return total"
 ELSEWHERE_LINE = "    return 1"
 
 LAUNCH_REASON = (
-    "with a breakpoint in the function that launches, 3.11 calls the trace function for each Python call of the launch; "
-    "3.12 and later don't."
+    "with a breakpoint in the function that launches, 3.11 calls the trace function for each Python call of the "
+    "launch; 3.12 and later don't."
 )
 FLOOD_REASON = (
     "a terminal hands out at most 4 KiB a read, and the process that reads also keeps the text and draws the screen; "

@@ -31,6 +31,7 @@ Json = dict[str, Any]
 STOP_COMMANDS = (*COMMANDS, "resume", "jump")
 PAUSE_GRACE = 0.3
 HEARD_SECONDS = 2.0  # that writing a log point's line may take
+SIGNALS, SIGNAL_EVERY = 20, 0.05
 KERNEL_GRACE = 0.1  # a kernel over by then needs no native pause
 
 
@@ -59,6 +60,7 @@ class Debugger:
         self._mailbox: SimpleQueue[Json] = SimpleQueue()
         self._stopped = True  # until the start
         self._pause = False
+        self._heard = True  # whether the signal of the last pause arrived
         self._reader = 0
         self._alone = False
         self._interrupted = False
@@ -242,8 +244,24 @@ class Debugger:
                 self.connection.event("inKernel", self.dispatch.running_body())
                 return
             time.sleep(0.005)
-        self._pause = True
+        self._pause, self._heard = True, False
         signal.pthread_kill(self.main, SIGNAL)
+        _thread.start_new_thread(self._signal_again, ())
+
+    def _signal_again(self) -> None:
+        """A signal just before the thread begins to wait in the system doesn't wake it: one more will."""
+        ident = _thread.get_ident()
+        frames.own_threads.add(ident)
+        self.tracer.quiet.add(ident)
+        moment = _thread.allocate_lock()
+        moment.acquire()
+        for _ in range(SIGNALS):
+            moment.acquire(timeout=SIGNAL_EVERY)
+            if self._heard or not self._pause:
+                break
+            signal.pthread_kill(self.main, SIGNAL)
+        self.tracer.quiet.discard(ident)
+        frames.own_threads.discard(ident)
 
     def _do_interruptEvaluation(self, arguments: Json) -> None:
         self.limits.interrupt()
@@ -263,6 +281,7 @@ class Debugger:
     # --- the signal: pause, and interrupting an evaluation on the main thread ---
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self._heard = True
         self.limits.on_signal()
         if self._wake_backend and self.main not in self.tracer.quiet:
             self._wake_backend = False

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pkdb_tui.commands.registry import ANY, KERNEL, PYTHON, STOPPED, Reply, registry
 from pkdb_tui.engine.api import Phase
 from pkdb_tui.engine.errors import UsageError
-from pkdb_tui.engine.session import Session, Verb
+from pkdb_tui.engine.moves import Verb
+from pkdb_tui.engine.session import Session
 
 GROUP = "Running"
 RUNNING = frozenset({Phase.RUNNING_PYTHON, Phase.DISPATCHING, Phase.RUNNING_KERNEL})

@@ -41,6 +41,7 @@ class KernelSide:
         self.stop: NativeStop | None = None
         self.entered = 0  # process that was attached to last
         self._compiled: dict[int, str] = {}  # breakpoint -> condition text built into this kernel
+        self._watched_as: dict[int, str] = {}  # watchpoint -> what it watches, as C
         self._frames: dict[int, list[NativeFrame]] = {}
         self._variables: dict[tuple[int, int], list[NativeVariable]] = {}
         self._lock = asyncio.Lock()
@@ -151,19 +152,15 @@ class KernelSide:
     async def _watched(self, entry: Entry) -> str:
         known = entry.native
         if known is not None and known.locations and entry.unavailable == "":
-            return self._watch_texts.get(entry.id, "")
+            return self._watched_as.get(entry.id, "")
         if self.stop is None:
             raise ExpressionError("A watchpoint can be set only while stopped in a kernel.")
         thread = self.stop.thread
         level = next((frame.level for frame in await self.frames(thread) if not frame.glue), 0)
         variables = await self.variables(thread, level)
         text = native_c.lvalue_c(entry.spec.watch, {v.name: v for v in variables})
-        self._watch_texts[entry.id] = text
+        self._watched_as[entry.id] = text
         return text
-
-    @property
-    def _watch_texts(self) -> dict[int, str]:
-        return self.__dict__.setdefault("_watch_text_by_id", {})  # type: ignore[no-any-return]
 
     async def _as_c(self, entry: Entry) -> str:
         """The condition for the native debugger, from the variables of a thread that is in this kernel.

@@ -46,7 +46,8 @@ from pkdb_tui.engine.protocol import KernelReady, Placement
 from pkdb_tui.engine.snapshots import Place, native_frames, native_variable, python_frames, python_variable
 
 if TYPE_CHECKING:
-    from pkdb_tui.engine.session import Session, Verb
+    from pkdb_tui.engine.moves import Verb
+    from pkdb_tui.engine.session import Session
 
 CONSTANT_SECONDS = 2.0
 PAUSE_SECONDS = 2.0
@@ -156,7 +157,7 @@ class KernelStops:
         if not self._needed():
             await session.kernels.detach()
         await session.connection.request("launchDone", launch=body["launch"], then=self._after_launch)
-        await session.hear_placements()
+        await session.placing.hear()
 
     def _needed(self) -> bool:
         """Whether the native debugger should stay for later launches."""

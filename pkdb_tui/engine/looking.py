@@ -88,7 +88,7 @@ class Looking:
         place = session.places[index]
         if place.side == NATIVE:
             return await session.kernel_stops.variables_of(place.index, snapshot.frames[index])
-        if session.python_blocked:
+        if session.placing.python_blocked:
             return ()  # nobody can answer until the kernel has ended
         body = await session.connection.request("variables", frame=place.index)
         found = [python_variable(msgspec.convert(row, VariableBody)) for row in body["variables"]]
@@ -110,7 +110,7 @@ class Looking:
         if session.phase is Phase.STOPPED_KERNEL:
             self.show(await session.kernel_stops.build())
             return
-        stop = session.python_frames_known
+        stop = session.python_side.stop
         assert stop is not None
         old = session.places[snapshot.frame]
         frames, session.places = python_frames(stop.frames, glue=session.glue)
@@ -145,7 +145,7 @@ class Looking:
 
     async def _in_python(self, text: str, timeout: float, mode: str = "auto") -> Evaluation:
         snapshot = self._session.require_stop()
-        if self._session.python_blocked:
+        if self._session.placing.python_blocked:
             raise NotHere(
                 "The framework holds Python's lock while its kernel runs, so Python can't be evaluated here.",
                 "Name variables of the kernel, or ask after the launch.",
@@ -312,7 +312,7 @@ class Looking:
             names = await self._session.kernel_stops.native_variables(found[0])
             head = text.rsplit(None, 1)[-1] if text.strip() else ""
             matches = [name for name in names if name.startswith(head)]
-        if self._session.python_blocked:
+        if self._session.placing.python_blocked:
             return matches
         snapshot = self._session.require_stop()
         place = self._session.places[snapshot.frame]

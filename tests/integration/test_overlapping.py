@@ -11,7 +11,8 @@ from cli import FIXTURES
 
 from pkdb_tui.engine.api import BreakpointSpec, Event, Exited, LaunchOptions, Phase, Stopped
 from pkdb_tui.engine.errors import PkdbError, WrongPhase
-from pkdb_tui.engine.session import Session, Verb
+from pkdb_tui.engine.moves import Verb
+from pkdb_tui.engine.session import Session
 
 pytestmark = pytest.mark.skipif(
     shutil.which("gdb") is None or shutil.which("g++") is None, reason="needs gdb and g++: apt-get install gdb g++"

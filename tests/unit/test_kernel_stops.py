@@ -10,6 +10,7 @@ import pytest
 
 from pkdb_tui.engine.api import Event, LaunchOptions, Notice, Phase, ThreadRange
 from pkdb_tui.engine.errors import NativeError
+from pkdb_tui.engine.moves import Verb
 from pkdb_tui.engine.native.base import (
     Controller,
     NativeBreakpoint,
@@ -21,7 +22,7 @@ from pkdb_tui.engine.native.base import (
     StopCause,
 )
 from pkdb_tui.engine.protocol import KernelReady
-from pkdb_tui.engine.session import Session, Verb
+from pkdb_tui.engine.session import Session
 
 READY = {
     "launch": 7,
@@ -193,6 +194,6 @@ async def test_the_end_by_a_left_breakpoint_is_explained_whatever_was_seen_of_th
     if attached:
         await session.kernels.attach(EndedProgram.pid)
         await session.kernels.detach()
-    await session._show_exit(-signal.Signals[signal_name])
+    await session.life.show_exit(-signal.Signals[signal_name])
     notices = [event.text for event in events if isinstance(event, Notice)]
     assert any(text.startswith("The native debugger ended while") for text in notices) is told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import fcntl
 import json
@@ -14,6 +15,7 @@ import struct
 import subprocess
 import sys
 import termios
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -147,7 +149,27 @@ class Program:
     def _ended(self) -> None:
         self._loop.remove_reader(self._pidfd)
         os.close(self._pidfd)
+        status = self.process.poll()
+        if status is not None:
+            self._finish(status)
+        else:  # a native debugger holds it, and lets us have it when it is done or gone: the loop can't wait for that
+            threading.Thread(target=self._reap, daemon=True).start()
+
+    def _reap(self) -> None:
         status = self.process.wait()
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody asks any more
+            self._loop.call_soon_threadsafe(self._finish, status)
+
+    @property
+    def dying(self) -> bool:
+        """Whether it has ended but can't be reaped yet, because a native debugger holds it or threads of it."""
+        try:
+            stat = Path(f"/proc/{self.pid}/stat").read_text()
+        except OSError:
+            return False
+        return stat.rpartition(")")[2].split()[0] in "ZX"
+
+    def _finish(self, status: int) -> None:
         self._reaped.set()
         self.drain()
         self._on_exit(status)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pkdb_tui.engine.session import Session
 
 READY_SECONDS = 30.0
+LOST_GRACE = 0.5  # seconds between the end of the connection and that of the process
 FAULTS = ("SIGSEGV", "SIGFPE", "SIGABRT", "SIGBUS", "SIGILL")
 CATCH_HINT = "If a kernel caused {signal}: `set catch on` and `restart` stop at the line where it happens."
 TRAPPED = (
@@ -131,6 +132,8 @@ class Life:
         program, session.program = session.program, None
         if program is not None:
             program.kill()
+            # It may not collect the threads that have just died under it, and the process is held until it does.
+            session.kernels.kill()
             await program.wait()
         await session.connection.close()
         await session.kernels.detach()
@@ -165,9 +168,13 @@ class Life:
             self._ready.set_exception(DebuggeeLost(BEFORE_FIRST_LINE))
 
     async def _explain_lost_connection(self) -> None:
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(LOST_GRACE)
         program = self._session.program
-        if program is not None and program.process.returncode is None:
+        if program is None or program.process.returncode is not None:
+            return
+        if program.dying:
+            self._session.kernels.kill()  # it holds what has ended
+        else:
             self._session.emit(Notice(text=CLOSED, severity=Severity.ERROR))
 
     def _on_exit(self, status: int) -> None:

@@ -138,7 +138,7 @@ class GdbController(Controller):
         self.gathering.reset()
 
     def kill(self) -> None:
-        self._detaching = True
+        self._attached, self._detaching = False, True
         self.mi.kill()
 
     # --- a launch ---

@@ -85,11 +85,11 @@ class KernelStops:
     async def launch_ready(self, body: dict[str, Any]) -> None:
         """Attach if needed, place, let the kernel go; whatever fails, the kernel runs."""
         session = self._session
-        kernel = msgspec.convert(body, KernelReady, strict=False)
-        session.enter(Phase.DISPATCHING)
-        session.launch_log.began(kernel)
-        self._after_launch = "continue"
         try:
+            kernel = msgspec.convert(body, KernelReady, strict=False)
+            session.enter(Phase.DISPATCHING)
+            session.launch_log.began(kernel)
+            self._after_launch = "continue"
             await self._attach()
             conditions = {entry.id: entry.spec.condition for entry in session.book.entries.values()}
             await session.kernels.prepare(kernel, conditions)
@@ -100,7 +100,7 @@ class KernelStops:
             session.emit(Notice(text=str(error), severity=Severity.ERROR))
         finally:
             # Whatever went wrong, the program must not wait for ever.
-            session.connection.post("launchGo", launch=kernel.launch)
+            session.connection.post("launchGo", launch=body["launch"])
         session.emit(BreakpointsChanged(breakpoints=session.breakpoints))
         session.enter(Phase.RUNNING_KERNEL)
 
@@ -141,6 +141,8 @@ class KernelStops:
 
     def _unavailable(self, reason: str) -> None:
         """Kernel breakpoints say why they can't bind; told in words once."""
+        if self._session.program is None or self._session.program.over:
+            return  # it can't be attached to because it has ended, which is told
         for entry in self._session.book.in_kernels():
             entry.unavailable = reason
         if reason != self._told_unavailable:
@@ -148,15 +150,17 @@ class KernelStops:
             self._session.emit(Notice(text=reason, severity=Severity.ERROR))
 
     async def launch_ended(self, body: dict[str, Any]) -> None:
+        """The kernel is over; whatever fails here, the program goes on as it was told to."""
         session = self._session
-        await session.kernels.ended()
-        session.launch_log.ended()
-        if session.phase is not Phase.EXITED:
+        try:
+            await session.kernels.ended()
+            session.launch_log.ended()
             session.snapshot = None
             session.enter(Phase.RUNNING_PYTHON)
-        if not self._needed():
-            await session.kernels.detach()
-        await session.connection.request("launchDone", launch=body["launch"], then=self._after_launch)
+            if not self._needed():
+                await session.kernels.detach()
+        finally:
+            session.connection.post("launchDone", launch=body["launch"], then=self._after_launch)
         await session.placing.hear()
 
     def _needed(self) -> bool:
@@ -210,7 +214,8 @@ class KernelStops:
                 if not session.phase.stopped:
                     await session.kernels.controller.interrupt()
             except NativeUnavailable as error:
-                session.emit(Notice(text=f"The kernel can't be paused: {error}", severity=Severity.ERROR))
+                if session.program is not None and not session.program.over:
+                    session.emit(Notice(text=f"The kernel can't be paused: {error}", severity=Severity.ERROR))
 
     @property
     def some_run(self) -> bool:

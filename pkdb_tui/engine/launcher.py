@@ -161,6 +161,11 @@ class Program:
             self._loop.call_soon_threadsafe(self._finish, status)
 
     @property
+    def over(self) -> bool:
+        """Whether it has ended, told or not."""
+        return self.process.poll() is not None or self.dying
+
+    @property
     def dying(self) -> bool:
         """Whether it has ended but can't be reaped yet, because a native debugger holds it or threads of it."""
         try:

@@ -188,6 +188,7 @@ class Life:
         session = self._session
         self._not_ready()
         await session.connection.finish()
+        session.cancel_tasks()  # what was done for this run must not tell anything after its end
         # A debugger that is there lets no SIGTRAP through: it is gone, whether or not its own end was seen already.
         if status == -signal.SIGTRAP and session.program is not None and session.kernels.entered == session.program.pid:
             session.emit(Notice(text=TRAPPED, severity=Severity.ERROR))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -63,16 +63,19 @@ class Looking:
         self._session.emit(SnapshotChanged(snapshot=snapshot))
         return snapshot
 
+    def amend(self, generation: int, **fields: Any) -> StopSnapshot:
+        """The stop as it is now with other fields. Raises WrongPhase when the program went on meanwhile."""
+        if not self.current(generation):
+            raise WrongPhase("The program went on meanwhile.")
+        return self.show(msgspec.structs.replace(self._session.require_stop(), **fields))
+
     # --- focus ---
 
     async def select_frame(self, index: int) -> StopSnapshot:
         snapshot = self._session.require_stop()
         if not 0 <= index < len(snapshot.frames):
             raise UsageError(f"There is no frame {index}.", f"The stack has frames 0 to {len(snapshot.frames) - 1}.")
-        variables = await self.variables_of(index)
-        if not self.current(snapshot.generation):
-            raise WrongPhase("The program went on meanwhile.")
-        chosen = self.show(msgspec.structs.replace(snapshot, frame=index, variables=variables))
+        chosen = self.amend(snapshot.generation, frame=index, variables=await self.variables_of(index))
         await self.refresh_watches()
         return chosen
 
@@ -97,9 +100,16 @@ class Looking:
     async def select_thread(self, thread: int) -> StopSnapshot:
         if self._session.phase is not Phase.STOPPED_KERNEL:
             raise WrongPhase("Threads are selected at a stop in a kernel.", "Set a breakpoint on a kernel line.")
-        chosen = self.show(await self._session.kernel_stops.focus_on(thread))
+        await self._show_kernel_stop(self._session.kernel_stops.focus_on(thread))
         await self.refresh_watches()
-        return chosen
+        return self._session.require_stop()
+
+    async def _show_kernel_stop(self, building: Awaitable[StopSnapshot]) -> None:
+        generation = self._session.generation
+        built = await building
+        if not self.current(generation):
+            raise WrongPhase("The program went on meanwhile.")
+        self.show(built)
 
     async def rebuild_frames(self) -> None:
         """Frames again, after glue frames were asked for or hidden."""
@@ -108,19 +118,15 @@ class Looking:
         if snapshot is None or not session.phase.stopped:
             return
         if session.phase is Phase.STOPPED_KERNEL:
-            self.show(await session.kernel_stops.build())
+            await self._show_kernel_stop(session.kernel_stops.build())
             return
         stop = session.python_side.stop
         assert stop is not None
         old = session.places[snapshot.frame]
         frames, session.places = python_frames(stop.frames, glue=session.glue)
         selected = session.places.index(old) if old in session.places else 0
-        snapshot = msgspec.structs.replace(snapshot, frames=tuple(frames), frame=selected)
-        self.show(msgspec.structs.replace(snapshot, variables=await self.variables_in(snapshot, selected)))
-
-    async def variables_in(self, snapshot: StopSnapshot, index: int) -> tuple[Any, ...]:
-        self._session.snapshot = snapshot
-        return await self.variables_of(index)
+        session.snapshot = msgspec.structs.replace(snapshot, frames=tuple(frames), frame=selected)
+        self.amend(snapshot.generation, variables=await self.variables_of(selected))
 
     # --- expressions ---
 
@@ -220,7 +226,7 @@ class Looking:
     async def _refresh_variables(self) -> None:
         session = self._session
         snapshot = session.require_stop()
-        self.show(msgspec.structs.replace(snapshot, variables=await self.variables_of(snapshot.frame)))
+        self.amend(snapshot.generation, variables=await self.variables_of(snapshot.frame))
         await self.refresh_watches()
 
     async def read_slice(self, expression: str, limit: int) -> Slice:

@@ -6,6 +6,7 @@ import signal
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 
 from pkdb_tui.engine.api import Event, LaunchOptions, Notice, Phase, ThreadRange
@@ -171,6 +172,32 @@ async def test_the_last_verb_decides() -> None:
 
 async def test_a_refused_step_changes_nothing() -> None:
     assert (await launch([Verb.CONTINUE], refused=Verb.NEXT))["then"] == "run"
+
+
+async def test_a_launch_ends_whatever_fails_in_the_debugger() -> None:
+    controller = AttachedController(lambda event: None)
+
+    async def failing() -> None:
+        raise NativeError("The native debugger doesn't answer.")
+
+    controller.launch_ended = failing  # type: ignore[method-assign]
+    session = Session(LaunchOptions(script="/scale.py"), lambda event: None, controller=lambda listener: controller)
+    connection = RecordedConnection()
+    session.connection = connection  # type: ignore[assignment]
+    await session.kernels.attach(1)
+    await session.kernel_stops.launch_ready(dict(READY))
+    with pytest.raises(NativeError):
+        await session.kernel_stops.launch_ended({"launch": 7})
+    assert ("launchDone", {"launch": 7, "then": "continue"}) in connection.sent
+
+
+async def test_a_launch_told_in_words_that_nobody_knows_goes_on() -> None:
+    session = Session(LaunchOptions(script="/scale.py"), lambda event: None, controller=AttachedController)
+    connection = RecordedConnection()
+    session.connection = connection  # type: ignore[assignment]
+    with pytest.raises(msgspec.ValidationError):
+        await session.kernel_stops.launch_ready({"launch": 8, "kernel": ["no", "name"]})
+    assert connection.sent == [("launchGo", {"launch": 8})]
 
 
 class EndedProgram:

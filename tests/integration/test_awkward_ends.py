@@ -1,4 +1,4 @@
-"""A native debugger that doesn't answer any more keeps neither the program's end nor the person from going on."""
+"""Ends of the program and of its native debugger at awkward moments: each is told once, and nothing hangs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from cli import FIXTURES
 
-from pkdb_tui.engine.api import BreakpointSpec, Event, Exited, LaunchOptions, Phase
+from pkdb_tui.engine.api import BreakpointSpec, Event, Exited, LaunchOptions, Notice, Phase, Progress
+from pkdb_tui.engine.kernel_stops import ATTACHING
 from pkdb_tui.engine.moves import Verb
 from pkdb_tui.engine.session import Session
 
@@ -60,6 +61,33 @@ async def test_the_end_of_the_program_is_told() -> None:
         await asyncio.sleep(0.05)
     assert [event.cause.signal for event in events if isinstance(event, Exited)] == ["SIGKILL"]
     assert not alive(debugger)
+    await session.quit()
+
+
+async def test_an_end_while_attaching_is_the_programs_and_final() -> None:
+    events: list[Event] = []
+
+    def listen(event: Event) -> None:
+        events.append(event)
+        if isinstance(event, Progress) and event.task == ATTACHING and not event.done:
+            assert session.program is not None
+            os.kill(session.program.pid, signal.SIGKILL)
+
+    session = Session(LaunchOptions(script=SCRIPT, runtime="embedded"), listen)
+    await session.start()
+    await asyncio.wait_for(session.settled(), PATIENCE)
+    await session.add_breakpoint(BreakpointSpec(file=SCRIPT, line=13))
+    await session.resume(Verb.CONTINUE)
+    while session.phase is not Phase.EXITED:
+        await asyncio.sleep(0.05)
+    await asyncio.wait_for(session.settled(), PATIENCE)
+    await session.kernels.detach()
+    assert session.phase is Phase.EXITED
+    assert [event.cause.signal for event in events if isinstance(event, Exited)] == ["SIGKILL"]
+    assert [event.text for event in events if isinstance(event, Notice)] == []
+    await session.restart()
+    await asyncio.wait_for(session.settled(), PATIENCE)
+    assert session.phase is Phase.STOPPED_PYTHON
     await session.quit()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pkdb_tui.engine import arrays, pure
+from pkdb_tui.engine import arrays, pure, team
 from pkdb_tui.engine.arrays import ArrayView, ReadMemory
 from pkdb_tui.engine.errors import ExpressionError, NotHere
 from pkdb_tui.engine.native.base import NativeVariable
@@ -400,6 +400,8 @@ def variable_value(variable: NativeVariable) -> Any:
         return arrays.from_variable(variable)
     if variable.type.startswith("complex") and isinstance(variable.value, str):
         return complex(variable.value)
+    if variable.type == team.TYPE and isinstance(variable.value, str):
+        return team.TeamMember.read(variable.value) or variable.value
     return variable.value
 
 

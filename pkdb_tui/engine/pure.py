@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from pkdb_tui.engine import team
 from pkdb_tui.engine.errors import ExpressionError
+from pkdb_tui.engine.team import TeamMember
 
 Function = Callable[..., Any]
 
@@ -182,7 +184,10 @@ def _refuse_bits(bits: int) -> None:
 
 
 def method(value: Any, name: str) -> Function:
-    """The allowed method of an array or number. Raises ExpressionError for others."""
+    """The allowed method of an array, a number or a team member. Raises ExpressionError for others."""
+    if isinstance(value, TeamMember) and team.has_method(name):
+        asked: Function = getattr(value, name)
+        return asked
     if name not in _METHODS or not isinstance(value, (np.ndarray, np.generic, int, float, complex)):
         raise ExpressionError(f"`.{name}()` of a {type(value).__name__} can't be used at a kernel stop.")
     function: Function = getattr(value, name)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from pkdb_tui.engine import formatting
+from pkdb_tui.engine import formatting, team
 from pkdb_tui.engine.api import Frame, FrameKind, PythonThread, Variable, VariableKind
 from pkdb_tui.engine.native.base import NativeFrame, NativeVariable
 from pkdb_tui.engine.protocol import FrameBody, ThreadBody, VariableBody
@@ -103,6 +103,8 @@ def _scalar_text(variable: NativeVariable) -> str:
         dtype = expressions.scalar_dtype(variable.native_type)
         if dtype is not None and dtype.kind == "f":
             return formatting.full(dtype.type(variable.value))
+    if variable.type == team.TYPE:
+        return str(variable.value)  # a description, not a string of the program
     return formatting.full(variable.value)
 
 

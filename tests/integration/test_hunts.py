@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from runtimes import ROOT
 
+LEFT_OUT = "…"
 Hunt = tuple[str, list[str]]
 
 
@@ -41,5 +42,15 @@ def test_the_page_shows_what_the_command_writes(tmp_path: Path, command: str, sh
         check=False,
         timeout=60,
     )
-    assert done.stdout.splitlines() == shown
+    assert as_shown(done.stdout.splitlines(), shown) == shown
     assert done.stderr == ""
+
+
+def as_shown(written: list[str], shown: list[str]) -> list[str]:
+    """What was written, without the lines for which the page has one with `…`: up to the line that follows there."""
+    if LEFT_OUT not in shown:
+        return written
+    place = shown.index(LEFT_OUT)
+    after = shown[place + 1]
+    rest = written.index(after, place + 1)  # at least one line is left out
+    return [*written[:place], LEFT_OUT, after, *as_shown(written[rest + 1 :], shown[place + 2 :])]

@@ -79,18 +79,31 @@ def test_an_old_build_and_a_failed_one_are_told_before_they_are_used(tmp_path: P
     assert "an earlier compile failed and left pk_cpp" in told(failed)[0]
 
 
-def test_a_wrong_memory_space_and_a_team_too_large_are_told(tmp_path: Path) -> None:
-    text = (
-        HEAD.replace("S = ", "@pk.workunit\ndef teams(m: pk.TeamMember, v: pk.View1D[pk.double]):\n"
-        "    v[m.league_rank()] = 1\n\n\nS = ") +
-        "x = pk.View([4], pk.double)\nx.space = pk.MemorySpace.CudaSpace\npk.parallel_for(p, fill, v=x)\n"
-        "del x\npk.parallel_for(pk.TeamPolicy(S, 2, 3), teams, v=np.zeros(4))\n"
-    )  # fmt: skip
-    done = run(tmp_path, text, "continue", "quit")
-    assert told(done) == [
-        "fill at program.py:20: argument v lies in CudaSpace, which a kernel in OpenMP can't read.",
-        "teams at program.py:22: a team of 3 needs 3 threads and OpenMP has 2, at which Kokkos aborts the program.",
+def test_a_wrong_memory_space_is_told(tmp_path: Path) -> None:
+    text = HEAD + "x = pk.View([4], pk.double)\nx.space = pk.MemorySpace.CudaSpace\npk.parallel_for(p, fill, v=x)\n"
+    assert told(run(tmp_path, text, "continue", "quit")) == [
+        "fill at program.py:15: argument v lies in CudaSpace, which a kernel in OpenMP can't read.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("size", "sentence"),
+    [
+        (3, "a team of 3 needs 3 threads and OpenMP has 2, at which Kokkos aborts the program"),
+        (0, "a team of 0 has no threads, at which Kokkos aborts the program"),
+    ],
+)
+def test_a_team_that_no_threads_can_be_is_told_before_kokkos_aborts(tmp_path: Path, size: int, sentence: str) -> None:
+    text = (
+        HEAD.replace(
+            "S = ",
+            "@pk.workunit\ndef teams(m: pk.TeamMember, v: pk.View1D[pk.double]):\n    v[m.league_rank()] = 1\n\n\nS = ",
+        )
+        + f"pk.parallel_for(pk.TeamPolicy(S, 2, {size}), teams, v=np.zeros(4))\n"
+    )
+    done = run(tmp_path, text, "continue")
+    assert told(done) == [f"teams at program.py:18: {sentence}."]
+    assert done.lines[-1] == "exited: signal SIGABRT"
 
 
 @pytest.mark.parametrize(

@@ -380,3 +380,13 @@ def test_members_through_self_are_variables_of_the_kernel(
 ) -> None:
     assert value_of(text, variables, memory) == value
     assert "self" not in expressions.names(text)
+
+
+def test_a_team_member_answers_what_a_kernel_asks_it(memory: Memory) -> None:
+    text = "league rank 3 of 6, team rank 1 of 2"
+    member = NativeVariable(name="m", native_type="pk::Team", type="TeamMember", value=text)
+    asked = "m.league_rank(), m.league_size(), m.team_rank(), m.team_size()"
+    assert value_of(asked, {"m": member}, memory) == (3, 6, 1, 2)
+    assert asyncio.run(expressions.evaluate("m", {"m": member}, memory.reader)).text == text
+    with pytest.raises(ExpressionError, match="team_barrier"):
+        value_of("m.team_barrier()", {"m": member}, memory)

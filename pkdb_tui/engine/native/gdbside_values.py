@@ -22,7 +22,7 @@ DTYPES = {
 HIDDEN = re.compile(r"^(pk_|this$|__)")
 VIEW = re.compile(r"^pk::(?:View|Dense)<(.+), *(\d+)>$")
 VIEWS = re.compile(r"^Kokkos::View<")
-TEAM = re.compile(r"^Kokkos::Impl::HostThreadTeamMember<")
+TEAM = re.compile(r"^(?:Kokkos::Impl::HostThreadTeamMember<|pk::Team$)")
 readers: list[Any] = []  # (pattern of a type's name, reader)
 
 
@@ -222,10 +222,16 @@ def scalar(value: Any, kind: Any) -> int | float | bool | str:
     if DTYPES.get(str(kind), "").startswith("<c"):
         return complex_text(value, kind)
     if TEAM.search(type_text(kind)):
-        league = f"league rank {int(value['m_league_rank'])} of {int(value['m_league_size'])}"
-        team = value["m_data"]
-        return f"{league}, team rank {int(team['m_team_rank'])} of {int(team['m_team_size'])}"
+        return team_text(value)
     return str(value)[:200]
+
+
+def team_text(value: Any) -> str:
+    """Where a member of a team is, in the embedded runtime's struct or in Kokkos'."""
+    own = has_field(value, "pk_league_rank")
+    prefix, team = ("pk_", value) if own else ("m_", value["m_data"])
+    league = f"league rank {int(value[prefix + 'league_rank'])} of {int(value[prefix + 'league_size'])}"
+    return f"{league}, team rank {int(team[prefix + 'team_rank'])} of {int(team[prefix + 'team_size'])}"
 
 
 def complex_text(value: Any, kind: Any) -> str:

@@ -201,6 +201,18 @@ async def test_threads_of_a_team_meet_at_their_barrier(write: Write) -> None:
         assert run.hits == {1: 2}
 
 
+async def test_a_team_member_is_told_by_its_ranks(write: Write) -> None:
+    async with DebuggedScript(write(TEAMS)) as run:
+        await run.begin(run.at("team.team_barrier()"))
+        await run.stop()
+        for thread in range(2):
+            member = (await run.values(thread))["team"]
+            assert (member.type, member.value) == (
+                "TeamMember",
+                f"league rank 0 of 1, team rank {thread} of 2",
+            )
+
+
 async def test_all_threads_step_over_a_barrier(write: Write) -> None:
     async with DebuggedScript(write(TEAMS)) as run:
         await run.begin(run.at("team.team_barrier()"))

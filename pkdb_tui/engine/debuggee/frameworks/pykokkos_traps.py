@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+AUTO = -1  # the team size that lets Kokkos choose
 HOST_SPACES = ("OpenMP", "Threads", "Serial")
 
 
@@ -62,8 +63,13 @@ def _spaces(arguments: Mapping[str, Any], space: str) -> Iterator[str]:
 
 def _team(policy: Any, space: str) -> Iterator[str]:
     size = getattr(policy, "team_size", None)
+    if not isinstance(size, int) or size == AUTO:
+        return
+    if size < 1:
+        yield f"a team of {size} has no threads, at which Kokkos aborts the program"
+        return
     threads = _threads(space)
-    if isinstance(size, int) and threads and size > threads:
+    if threads and size > threads:
         yield f"a team of {size} needs {size} threads and {space} has {threads}, at which Kokkos aborts the program"
 
 

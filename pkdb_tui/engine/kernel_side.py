@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ class KernelSide:
     async def adopt(self, kernel: KernelReady) -> None:
         """Find the way in a kernel that runs already."""
         self.kernel = kernel
-        self.stop = None
+        self._frames, self._variables = {}, {}
         await self.controller.load_kernel(kernel)
 
     async def ended(self) -> None:
@@ -200,14 +201,23 @@ class KernelSide:
 
     async def resume(self, threads: str) -> None:
         wanted = parse_threads(threads)
-        self.stop = None
-        self._frames, self._variables = {}, {}
-        await self.controller.resume(wanted or None)
+        with self._leaving():
+            await self.controller.resume(wanted or None)
 
     async def step(self, kind: StepKind, thread: int, *, all_threads: bool, line: int) -> None:
-        self.stop = None
+        with self._leaving():
+            await self.controller.step(kind, thread, all_threads=all_threads, line=line)
+
+    @contextlib.contextmanager
+    def _leaving(self) -> Iterator[None]:
+        """The stop is over from here on, unless the debugger refuses to go on from it."""
+        left, self.stop = self.stop, None
         self._frames, self._variables = {}, {}
-        await self.controller.step(kind, thread, all_threads=all_threads, line=line)
+        try:
+            yield
+        except PkdbError:
+            self.stop = self.stop or left
+            raise
 
     async def values_of_threads(
         self, expression: str, threads: Sequence[int], constants: Mapping[str, Any]

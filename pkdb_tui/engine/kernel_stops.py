@@ -37,13 +37,14 @@ from pkdb_tui.engine.native.base import (
     KernelStopped,
     NativeStop,
     NativeVariable,
+    PauseMissed,
     ProcessEnded,
     StepKind,
     StopCause,
     ThreadsChanged,
 )
 from pkdb_tui.engine.protocol import KernelReady, Placement
-from pkdb_tui.engine.snapshots import Place, native_frames, native_variable, python_frames, python_variable
+from pkdb_tui.engine.snapshots import NATIVE, Place, native_frames, native_variable, python_frames, python_variable
 
 if TYPE_CHECKING:
     from pkdb_tui.engine.moves import Verb
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
 CONSTANT_SECONDS = 2.0
 PAUSE_SECONDS = 2.0
+MISSED_SECONDS = 0.02  # until a pause that found nobody in the kernel is tried again
 ATTACHING = "attaching the native debugger"
 IN_NATIVE_CODE = (
     "The program is in native code that keeps Python waiting, with no line to stop at. "
@@ -66,15 +68,24 @@ REASONS = {
 }
 
 
+class _View(msgspec.Struct, frozen=True):
+    """A snapshot, with what its frame and thread numbers mean."""
+
+    snapshot: StopSnapshot
+    places: list[Place]
+    thread: int
+
+
 class KernelStops:
     """What a session does while a kernel is debugged."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self.thread = 0  # the focus
+        self._shown: NativeStop | None = None  # the stop that is on the screen
         self.level = 0  # native level of its innermost kernel frame
         self._threads: tuple[ThreadRange, ...] = ()
-        self._after_launch = "continue"  # `then` of launchDone: continue, stop or run
+        self._after_launch = "continue"  # `then` of launchDone: continue, stop, run or pause
         self._changed = asyncio.Event()
         self._told_unavailable = ""
         self._told_slow: set[tuple[int, str]] = set()
@@ -103,6 +114,8 @@ class KernelStops:
             session.connection.post("launchGo", launch=body["launch"])
         session.emit(BreakpointsChanged(breakpoints=session.breakpoints))
         session.enter(Phase.RUNNING_KERNEL)
+        if session.moves.pausing:  # asked for while it was compiled, or the debugger attached
+            await self.interrupt()
 
     def _tell_slow(self, kernel: KernelReady) -> None:
         """Say once of each condition that it could not be built into its kernel."""
@@ -160,7 +173,9 @@ class KernelStops:
             if not self._needed():
                 await session.kernels.detach()
         finally:
-            session.connection.post("launchDone", launch=body["launch"], then=self._after_launch)
+            # A pause that found nobody in the kernel any more is meant for the next Python line.
+            then = "pause" if session.moves.take_pause() else self._after_launch
+            session.connection.post("launchDone", launch=body["launch"], then=then)
         await session.placing.hear()
 
     def _needed(self) -> bool:
@@ -180,7 +195,9 @@ class KernelStops:
         """From a kernel stop."""
         session = self._session
         kind = {"next": StepKind.NEXT, "step": StepKind.STEP, "finish": StepKind.FINISH, "until": StepKind.UNTIL}
-        was, before = session.snapshot, self._after_launch
+        if session.kernels.stop is not self._shown:
+            raise WrongPhase("The kernel has stopped anew.", "Look at that stop, then go on.")
+        generation, before = session.generation, self._after_launch
         # The launch may end before the controller answers, so this is settled first.
         self._after_launch = "run" if verb == "continue" else "stop"
         try:
@@ -189,9 +206,9 @@ class KernelStops:
             else:
                 await session.kernels.step(kind[verb.value], self.thread, all_threads=all_threads, line=line)
         except PkdbError:
-            session.snapshot, self._after_launch = was, before
+            self._after_launch = before
             raise
-        if session.snapshot is was:
+        if session.generation == generation and session.phase is Phase.STOPPED_KERNEL:
             kernel = session.kernels.kernel
             optimised = kernel is None or kernel.build == "release"
             # The end of an optimised kernel isn't told: as far as anybody knows, Python may run at any moment.
@@ -201,6 +218,8 @@ class KernelStops:
         """Stop the kernel where it is, attaching first when no native debugger is; `running` is an optimised one."""
         session = self._session
         async with self._interrupting:
+            if not session.moves.pausing and running is None:
+                return
             if session.phase is Phase.STOPPED_PYTHON:
                 return
             try:
@@ -211,11 +230,32 @@ class KernelStops:
                     if session.phase is Phase.STOPPED_KERNEL:  # which kernel it is in is known only now
                         session.looking.show(await self.build())
                         await session.looking.refresh_watches()
-                if not session.phase.stopped:
+                if session.moves.pausing:
                     await session.kernels.controller.interrupt()
             except NativeUnavailable as error:
                 if session.program is not None and not session.program.over:
                     session.emit(Notice(text=f"The kernel can't be paused: {error}", severity=Severity.ERROR))
+            except NativeError:
+                if session.moves.pausing:
+                    raise  # else the launch has ended meanwhile, and the pause been handed on
+
+    async def _missed(self) -> None:
+        """A pause found no thread in a kernel: try again, or let Python stop."""
+        session = self._session
+        if not session.moves.pausing or session.phase.stopped:
+            return
+        kernel = session.kernels.kernel
+        if kernel is None:
+            await session.kernels.detach()
+            session.emit(Notice(text=IN_NATIVE_CODE))
+        elif kernel.build == "release":
+            session.kernels.forget()
+            session.launch_log.ended()
+            session.moves.pause_in_python()
+        else:
+            await asyncio.sleep(MISSED_SECONDS)  # it is about to enter the kernel, or to tell its end
+            if session.moves.pausing and session.kernels.kernel is kernel:
+                await self.interrupt()
 
     @property
     def some_run(self) -> bool:
@@ -244,15 +284,19 @@ class KernelStops:
             case KernelStopped(stop=stop):
                 session.kernels.stopped(stop)
                 session.book.hit(stop.hits)
+                self._threads = stop.threads
                 session.spawn(self._stopped(stop))
             case ThreadsChanged(threads=threads, hits=hits):
                 session.book.hit(hits)
                 self._threads = threads
                 self._changed.set()
-                if session.snapshot is not None and session.phase is Phase.STOPPED_KERNEL:
+                shown = session.phase is Phase.STOPPED_KERNEL and session.kernels.stop is self._shown
+                if shown and session.snapshot is not None:
                     session.looking.show(msgspec.structs.replace(session.snapshot, threads=threads))
                 if hits:
                     session.emit(BreakpointsChanged(breakpoints=session.breakpoints))
+            case PauseMissed():
+                session.spawn(self._missed())
             case ControllerLost(reason=reason):
                 session.spawn(self._lost(reason))
             case ProcessEnded():
@@ -277,30 +321,18 @@ class KernelStops:
         session = self._session
         if session.program is not None:
             session.program.drain()
-        if await self._outside_kernels(stop):
-            return
-        session.generation += 1
-        self.thread = stop.thread
-        self._threads = stop.threads
-        session.snapshot = await self.build(stop)
         if session.book.spend_temporaries(stop.breakpoints):
             await session.kernels.place()
+        generation = session.generation + 1
+        view = await self._view(stop, stop.thread, generation)
+        if session.kernels.stop is not stop:
+            return  # one more stop has come, which is shown in its place
+        session.generation, self._shown = generation, stop
+        session.snapshot = self._take(view)
         session.emit(BreakpointsChanged(breakpoints=session.breakpoints))
         session.enter(Phase.STOPPED_KERNEL)
         session.looking.emit_stop()
         await session.after_stop()
-
-    async def _outside_kernels(self, stop: NativeStop) -> bool:
-        """Let native code go on that a pause found with no kernel in it; True when that was so."""
-        session = self._session
-        if stop.cause is not StopCause.PAUSE or session.kernels.kernel is not None:
-            return False
-        if any(not frame.glue for frame in await session.kernels.frames(stop.thread)):
-            return False
-        await session.kernels.resume("")
-        await session.kernels.detach()
-        session.emit(Notice(text=IN_NATIVE_CODE))
-        return True
 
     # --- asked by the native debugger while threads stand at breakpoints ---
 
@@ -358,27 +390,26 @@ class KernelStops:
 
     # --- what a stop shows ---
 
-    async def build(self, stop: NativeStop | None = None) -> StopSnapshot:
-        """The snapshot of the current kernel stop with the focus on `self.thread`."""
+    async def build(self) -> StopSnapshot:
+        """The snapshot of the current kernel stop, as `session.glue` asks for now."""
+        return await self.focus_on(self.thread)
+
+    async def _view(self, stop: NativeStop, thread: int, generation: int) -> _View:
+        """What a stop shows with the focus on a thread."""
         session = self._session
-        stop = stop or session.kernels.stop
-        if stop is None:
-            raise WrongPhase("No kernel is stopped.")
         kernel = session.kernels.kernel
-        frames, places = native_frames(await session.kernels.frames(self.thread), glue=session.glue)
+        frames, places = native_frames(await session.kernels.frames(thread), glue=session.glue)
         if kernel is not None:
             rest, more = python_frames(kernel.frames, glue=session.glue, start=len(frames))
             frames, places = frames + rest, places + more
         if not frames:
             frames, places = [Frame(index=0, function="?", file="", line=0, kind=FrameKind.GLUE)], [Place("python", 0)]
-        session.places = places
         selected = next((f.index for f in frames if f.kind is FrameKind.KERNEL), 0)
         variables: tuple[Variable, ...] = ()
-        if places[selected].side == "native":
-            self.level = places[selected].index
-            variables = await self.variables_of(self.level, frames[selected])
-        return StopSnapshot(
-            generation=session.generation,
+        if places[selected].side == NATIVE:
+            variables = await self._variables(thread, places[selected].index, frames[selected], generation)
+        snapshot = StopSnapshot(
+            generation=generation,
             phase=Phase.STOPPED_KERNEL,
             reason=REASONS[stop.cause],
             reason_text=self._reason_text(stop),
@@ -387,20 +418,29 @@ class KernelStops:
             variables=variables,
             breakpoints=stop.breakpoints,
             threads=self._threads or stop.threads,
-            focus=self._focus(variables),
+            focus=self._focus(thread, variables),
             kernel=session.kernels.info(),
-            return_text=stop.returned if self.thread == stop.thread else "",
+            return_text=stop.returned if thread == stop.thread else "",
         )
+        return _View(snapshot=snapshot, places=places, thread=thread)
 
-    def _focus(self, variables: tuple[Variable, ...]) -> Focus:
+    def _take(self, view: _View) -> StopSnapshot:
+        """Make this what is looked at, all of it at once."""
+        self.thread, self._session.places = view.thread, view.places
+        place = view.places[view.snapshot.frame]
+        if place.side == NATIVE:
+            self.level = place.index
+        return msgspec.structs.replace(view.snapshot, threads=self._threads or view.snapshot.threads)
+
+    def _focus(self, thread: int, variables: tuple[Variable, ...]) -> Focus:
         kernel = self._session.kernels.kernel
-        count = 1 + max((part.last for part in self._threads), default=self.thread)
-        text = f"thread {self.thread} of {count}"
+        count = 1 + max((part.last for part in self._threads), default=thread)
+        text = f"thread {thread} of {count}"
         values = {variable.name: variable.text for variable in variables}
         for name in kernel.index_names if kernel is not None else ():
             if name in values:
                 text += f" · {name} = {values[name]}"
-        return Focus(thread=self.thread, threads=count, text=text)
+        return Focus(thread=thread, threads=count, text=text)
 
     def _reason_text(self, stop: NativeStop) -> str:
         if stop.cause is StopCause.BREAKPOINT and stop.breakpoints:
@@ -416,18 +456,32 @@ class KernelStops:
         return f"{stop.cause.value}: {stop.text}" if stop.text else stop.cause.value
 
     async def variables_of(self, level: int, frame: Frame) -> tuple[Variable, ...]:
+        return await self._variables(self.thread, level, frame, self._session.generation)
+
+    async def _variables(self, thread: int, level: int, frame: Frame, generation: int) -> tuple[Variable, ...]:
         session = self._session
         kernel = session.kernels.kernel
         if kernel is not None and kernel.build == "release":
             # What is in its registers can't be told apart reliably; what it was given is known.
             return tuple(python_variable(argument) for argument in kernel.arguments)
-        found = [native_variable(v) for v in await session.kernels.variables(self.thread, level)]
-        return session.history.mark(frame, found, session.generation, self.thread)
+        found = [native_variable(v) for v in await session.kernels.variables(thread, level)]
+        return session.history.mark(frame, found, generation, thread)
 
     async def native_variables(self, level: int) -> dict[str, NativeVariable]:
         return {v.name: v for v in await self._session.kernels.variables(self.thread, level)}
 
     async def focus_on(self, thread: int) -> StopSnapshot:
+        """The current stop with the focus on a thread. Raises WrongPhase when the kernel goes on meanwhile."""
+        stop = self._session.kernels.stop
+        if stop is None or stop is not self._shown:
+            raise WrongPhase("The kernel is not stopped any more.")
+        view = await self._view(stop, thread, self._session.generation)
+        if self._session.kernels.stop is not stop:
+            raise WrongPhase("The program went on meanwhile.")
+        return self._take(view)
+
+    async def select(self, thread: int) -> StopSnapshot:
+        """As `focus_on`. Raises UsageError for a thread that can't be looked at."""
         still, moving = stopped_threads(self._threads)
         if thread not in still:
             if thread in moving:
@@ -437,5 +491,4 @@ class KernelStops:
             raise UsageError(
                 f"There is no thread {thread}.", f"Threads are numbered 0 to {len(still) + len(moving) - 1}."
             )
-        self.thread = thread
-        return await self.build()
+        return await self.focus_on(thread)

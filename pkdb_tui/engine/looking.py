@@ -100,7 +100,7 @@ class Looking:
     async def select_thread(self, thread: int) -> StopSnapshot:
         if self._session.phase is not Phase.STOPPED_KERNEL:
             raise WrongPhase("Threads are selected at a stop in a kernel.", "Set a breakpoint on a kernel line.")
-        await self._show_kernel_stop(self._session.kernel_stops.focus_on(thread))
+        await self._show_kernel_stop(self._session.kernel_stops.select(thread))
         await self.refresh_watches()
         return self._session.require_stop()
 

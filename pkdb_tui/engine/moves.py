@@ -37,6 +37,7 @@ class Moves:
         self._session = session
         self._moving: asyncio.Event | None = None  # set when the verb under way has let the program go
         self._moved_from = 0  # the generation of the stop that it moves from
+        self._pausing = -1  # the generation in which a pause was asked for
         self._in_kernel_heard = -1  # the generation in which Python answered a pause from within a launch
 
     @contextlib.asynccontextmanager
@@ -98,12 +99,27 @@ class Moves:
                 "The program closed the debugger's connection and can't be stopped.",
                 "`quit` ends it, `restart` runs it anew.",
             )
+        self._pausing = session.generation
         if session.phase is Phase.RUNNING_KERNEL:
             await session.kernel_stops.interrupt()
-            return
-        generation = session.generation
-        session.connection.post("pause")
-        session.spawn(self._pause_natively(generation))
+        else:
+            self.pause_in_python()
+
+    @property
+    def pausing(self) -> bool:
+        """Whether a pause was asked for that no stop has answered yet."""
+        return self._pausing == self._session.generation
+
+    def take_pause(self) -> bool:
+        """Whether a pause waits to be answered; whoever asks sees to that."""
+        waits, self._pausing = self.pausing, -1
+        return waits
+
+    def pause_in_python(self) -> None:
+        """Let the program's side stop, at a Python line or, by a native debugger, in the kernel that it says runs."""
+        self._in_kernel_heard = -1
+        self._session.connection.post("pause")
+        self._session.spawn(self._pause_natively(self._session.generation))
 
     def heard_in_kernel(self) -> None:
         """Python answered a pause: it is in a launch, and can't stop before that ends."""

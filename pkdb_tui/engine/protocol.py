@@ -29,7 +29,7 @@ marked (stop) need the program's stopped thread and are refused elsewhere with a
 | interruptEvaluation | -                                               | {}; the evaluation answers with an error |
 | launchGo       | launch                                               | {}: runs the kernel just made ready     |
 | logHeard       | thread                                               | {}: the log point's line is written     |
-| launchDone     | launch, then: continue, stop or run                  | {}: answer to `launchEnded`             |
+| launchDone     | launch, then: continue, stop, run or pause           | {}: answer to `launchEnded`             |
 | launches       | -                                                    | launches: [LaunchBody]                  |
 | terminate      | -                                                    | no reply; the process group ends itself |
 
@@ -37,7 +37,9 @@ The first `resume` after `ready` starts the program, whatever its verb: it stops
 While a debug kernel runs or is stopped (after `launchReady`, until `launchDone`), variables, evaluate, readSlice,
 complete and addSubstitution are served too, about the dispatching Python frames, in a thread of the debuggee's own.
 `launchDone` with `then: stop` stops at the dispatching line, the launch being over (reason step); with `continue` a
-next or step that was under way before the launch goes on; with `run` it is dropped (the person said continue there).
+next or step that was under way before the launch goes on; with `run` it is dropped (the person said continue there);
+with `pause` as with `stop`, for the reason pause: one that came when nothing of the kernel was left to stop in. Any
+pause before a `launchDone` is over by it.
 A pause that finds a release kernel running waits 0.1 s for its end before it answers `inKernel`.
 The program's own `breakpoint()` stops with reason breakpoint and no ids.
 

@@ -10,7 +10,7 @@ import pytest
 from cli import FIXTURES
 
 from pkdb_tui.engine.api import BreakpointSpec, Event, Exited, LaunchOptions, Phase, Stopped
-from pkdb_tui.engine.errors import PkdbError, WrongPhase
+from pkdb_tui.engine.errors import NativeError, PkdbError, WrongPhase
 from pkdb_tui.engine.moves import Verb
 from pkdb_tui.engine.session import Session
 
@@ -102,6 +102,7 @@ async def test_whatever_overlaps_the_session_stops_or_ends_and_says_no_more_than
             answers = await asyncio.gather(*calls, return_exceptions=True)
             wrong = [answer for answer in answers if answer is not None and not isinstance(answer, PkdbError)]
             assert wrong == []
+            assert [answer for answer in answers if isinstance(answer, NativeError)] == []
             await run.settled()
         assert any(isinstance(event, Stopped | Exited) for event in run.events)
         assert session.phase.stopped or session.phase is Phase.EXITED

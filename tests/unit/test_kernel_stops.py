@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,15 +11,17 @@ import msgspec
 import pytest
 
 from pkdb_tui.engine.api import Event, LaunchOptions, Notice, Phase, ThreadRange
-from pkdb_tui.engine.errors import NativeError
+from pkdb_tui.engine.errors import NativeError, WrongPhase
 from pkdb_tui.engine.moves import Verb
 from pkdb_tui.engine.native.base import (
     Controller,
+    KernelStopped,
     NativeBreakpoint,
     NativeFrame,
     NativePlacement,
     NativeStop,
     NativeVariable,
+    PauseMissed,
     StepKind,
     StopCause,
 )
@@ -122,8 +125,10 @@ class RecordedConnection:
         self.sent.append((command, arguments))
 
 
-async def launch(verbs: Sequence[Verb], *, refused: Verb | None = None) -> dict[str, Any]:
-    """Arguments of `launchDone` after a launch that stopped before each of these verbs."""
+async def launch(
+    verbs: Sequence[Verb], *, refused: Verb | None = None, again: Sequence[Verb] = (), paused: bool = False
+) -> dict[str, Any]:
+    """Arguments of `launchDone` after a launch that stopped before each of these verbs, and may be paused then."""
     controllers: list[AttachedController] = []
 
     def made(listener: Any) -> AttachedController:
@@ -137,17 +142,24 @@ async def launch(verbs: Sequence[Verb], *, refused: Verb | None = None) -> dict[
     await session.kernel_stops.launch_ready(dict(READY))
     stop = NativeStop(cause=StopCause.BREAKPOINT, thread=0, breakpoints=(), threads=(), hits={})
     for verb in verbs:
-        session.kernels.stop = stop
-        session.snapshot = await session.kernel_stops.build(stop)
-        session.enter(Phase.STOPPED_KERNEL)
+        session.kernel_stops.on_event(KernelStopped(stop=stop))
+        await session.settled()
         await session.resume(verb)
+        assert session.phase is Phase.RUNNING_KERNEL
     if refused is not None:
-        session.kernels.stop = stop
-        session.snapshot = await session.kernel_stops.build(stop)
-        session.enter(Phase.STOPPED_KERNEL)
+        session.kernel_stops.on_event(KernelStopped(stop=stop))
+        await session.settled()
         controllers[0].refuses_steps = True
         with pytest.raises(NativeError):
             await session.resume(refused)
+        assert session.phase is Phase.STOPPED_KERNEL
+        assert session.kernels.stop is stop
+        controllers[0].refuses_steps = False
+        for verb in again:
+            await session.resume(verb)
+    if paused:
+        await session.pause()
+        controllers[0].listener(PauseMissed())
     await session.kernel_stops.launch_ended({"launch": 7})
     return next(arguments for command, arguments in connection.sent if command == "launchDone")
 
@@ -172,6 +184,63 @@ async def test_the_last_verb_decides() -> None:
 
 async def test_a_refused_step_changes_nothing() -> None:
     assert (await launch([Verb.CONTINUE], refused=Verb.NEXT))["then"] == "run"
+    assert (await launch([Verb.CONTINUE], refused=Verb.NEXT, again=[Verb.STEP]))["then"] == "stop"
+
+
+@pytest.mark.parametrize("verbs", [[], [Verb.CONTINUE], [Verb.NEXT]])
+async def test_a_pause_that_found_nobody_in_the_kernel_stops_at_its_end(verbs: list[Verb]) -> None:
+    assert (await launch(verbs, paused=True))["then"] == "pause"
+
+
+async def test_a_pause_answered_by_a_stop_is_over() -> None:
+    session = Session(LaunchOptions(script="/scale.py"), lambda event: None, controller=AttachedController)
+    connection = session.connection = RecordedConnection()  # type: ignore[assignment]
+    await session.kernels.attach(1)
+    await session.kernel_stops.launch_ready(dict(READY))
+    await session.pause()
+    session.kernel_stops.on_event(KernelStopped(stop=NativeStop(cause=StopCause.PAUSE, thread=0)))
+    await session.settled()
+    await session.resume(Verb.CONTINUE)
+    await session.kernel_stops.launch_ended({"launch": 7})
+    assert ("launchDone", {"launch": 7, "then": "run"}) in connection.sent
+
+
+async def test_a_pause_while_a_kernel_is_made_ready_stops_in_it() -> None:
+    interrupted: list[Phase] = []
+
+    class Interrupted(AttachedController):
+        async def interrupt(self) -> None:
+            interrupted.append(session.phase)
+
+    session = Session(LaunchOptions(script="/scale.py"), lambda event: None, controller=Interrupted)
+    session.connection = RecordedConnection()  # type: ignore[assignment]
+    await session.kernels.attach(1)
+    session.enter(Phase.DISPATCHING)
+    await session.pause()
+    await session.kernel_stops.launch_ready(dict(READY))
+    assert interrupted == [Phase.RUNNING_KERNEL]
+
+
+async def test_a_stop_told_while_another_is_shown_is_looked_at_first() -> None:
+    """A fault in another thread: whoever goes on just then has not seen it."""
+    events: list[Event] = []
+    session = Session(LaunchOptions(script="/scale.py"), events.append, controller=AttachedController)
+    session.connection = RecordedConnection()  # type: ignore[assignment]
+    await session.kernels.attach(1)
+    await session.kernel_stops.launch_ready(dict(READY))
+    session.kernel_stops.on_event(KernelStopped(stop=NativeStop(cause=StopCause.BREAKPOINT, thread=0)))
+    await session.settled()
+    session.kernel_stops.on_event(
+        KernelStopped(stop=NativeStop(cause=StopCause.SIGNAL, thread=1, text="SIGSEGV at 0x0"))
+    )
+    with pytest.raises(WrongPhase, match="The kernel has stopped anew"):
+        await session.resume(Verb.CONTINUE)
+    while session.generation < 2:
+        await asyncio.sleep(0)
+    assert session.snapshot is not None
+    assert session.snapshot.reason_text == "signal SIGSEGV at 0x0"
+    await session.resume(Verb.CONTINUE)
+    assert session.phase is Phase.RUNNING_KERNEL
 
 
 async def test_a_launch_ends_whatever_fails_in_the_debugger() -> None:

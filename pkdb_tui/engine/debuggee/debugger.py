@@ -270,6 +270,7 @@ class Debugger:
         self.dispatch.go(int(arguments["launch"]))
 
     def _do_launchDone(self, arguments: Json) -> None:
+        self._pause = False  # the engine knows whether a stop in the kernel has answered it; if not, `then` says so
         self.dispatch.done(int(arguments["launch"]), str(arguments.get("then") or "continue"))
 
     def _do_launches(self, arguments: Json) -> Json:

@@ -14,7 +14,7 @@ from pkdb_tui.engine.debuggee.frameworks.base import Adapter
 from pkdb_tui.engine.debuggee.hotswap import Rule
 from pkdb_tui.engine.debuggee.inspector import COMMANDS, Inspector
 from pkdb_tui.engine.debuggee.launches import LaunchLog, argument_bodies
-from pkdb_tui.engine.debuggee.plans import STEP
+from pkdb_tui.engine.debuggee.plans import PAUSE, STEP
 from pkdb_tui.engine.debuggee.sources import read_source, real_path
 from pkdb_tui.engine.debuggee.wire import Connection, RequestError
 
@@ -289,11 +289,13 @@ class Dispatch:
                 outcome = self._run(adapter, launch, build, caller, record, entry)
             finally:
                 quiet.discard(ident)
-        if outcome.then == "stop":
-            self.debugger.stop(caller, reason=STEP, returned=outcome.result, has_returned=outcome.result is not None)
+        if outcome.then in ("stop", PAUSE):
+            reason = STEP if outcome.then == "stop" else PAUSE
+            self.debugger.stop(caller, reason=reason, returned=outcome.result, has_returned=outcome.result is not None)
         elif entry or outcome.then == "run":
             # The kernel used the step up: what comes next is the person's next wish, not the caller's next line.
             self.debugger.let_go(caller)
+        self.debugger.unquiet(ident, caller)
         if outcome.error is not None:
             raise outcome.error
         return outcome.result

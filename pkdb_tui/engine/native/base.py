@@ -117,6 +117,10 @@ class ThreadsChanged(ControllerEvent, frozen=True, kw_only=True):
     hits: Mapping[int, int] = {}
 
 
+class PauseMissed(ControllerEvent, frozen=True, kw_only=True):
+    """A pause found no thread in a kernel: one that is about to begin or over. All threads go on."""
+
+
 class ProcessEnded(ControllerEvent, frozen=True, kw_only=True):
     """The native debugger saw the process end; signal is a name such as SIGSEGV, or empty."""
 
@@ -187,7 +191,10 @@ class Controller(ABC):
 
     @abstractmethod
     async def resume(self, threads: Sequence[int] | None = None) -> None:
-        """Let all stopped threads go on, or only these. A KernelStopped follows, or the launch ends."""
+        """Let all stopped threads go on, or only these. A KernelStopped follows, or the launch ends.
+
+        Raises NativeError, and lets none go on, when one more stop was told meanwhile; so does `step`.
+        """
 
     @abstractmethod
     async def step(self, kind: StepKind, thread: int, *, all_threads: bool = False, line: int = 0) -> None:
@@ -195,7 +202,10 @@ class Controller(ABC):
 
     @abstractmethod
     async def interrupt(self) -> None:
-        """Stop every running thread; a KernelStopped with cause PAUSE follows."""
+        """Stop every running thread; a KernelStopped with cause PAUSE follows, or PauseMissed.
+
+        Nothing happens where a stop has been told already and nothing was let go since.
+        """
 
     @abstractmethod
     async def interrupt_rest(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pkdb_tui.engine.errors import NativeError
-from pkdb_tui.engine.native.base import KernelStopped, NativeStop, StopCause, ThreadsChanged
+from pkdb_tui.engine.native.base import KernelStopped, NativeStop, PauseMissed, StopCause, ThreadsChanged
 from pkdb_tui.engine.native.threads import Arrival
 from pkdb_tui.engine.native.waiting import Waiting
 
@@ -32,10 +32,11 @@ class Gathering:
         self.waiting = Waiting(controller)
         self.pending: dict[int, Arrival] = {}
         self.shown = False  # a stop has been told; later arrivals are changes of it
+        self.told = 0  # stops told so far
+        self.interrupting = False  # all threads are asked to stop
         self._came = asyncio.Event()
         self._collector: asyncio.Task[None] | None = None
         self._apart: asyncio.Task[None] | None = None
-        self._interrupting = False
 
     # --- from the controller ---
 
@@ -46,7 +47,7 @@ class Gathering:
 
     def start(self) -> None:
         """Tell what is pending, soon."""
-        if (self.pending or self._interrupting) and (self._collector is None or self._collector.done()):
+        if (self.pending or self.interrupting) and (self._collector is None or self._collector.done()):
             self._collector = asyncio.get_running_loop().create_task(self._collect())
 
     def cancel(self) -> None:
@@ -60,16 +61,22 @@ class Gathering:
         self.cancel()
         self.pending = {}
         self.shown = False
-        self._interrupting = False
+        self.interrupting = False
 
     def at_rest(self) -> list[int]:
         """Stopped threads whose stop has been told."""
         return [number for number in self._controller.threads.stopped if number not in self.pending]
 
-    async def go_on(self, threads: Sequence[int] | None) -> None:
+    def still(self, told: int) -> None:
+        """Raises NativeError when a stop was told after that many: whoever lets threads go on has not seen it."""
+        if self.told != told:
+            raise NativeError("The kernel has stopped anew.", "Look at that stop, then go on.")
+
+    async def go_on(self, threads: Sequence[int] | None, told: int) -> None:
         """Let threads go on, all or these. Those that stopped untold make the next stop instead."""
         controller = self._controller
         async with self.lock:
+            self.still(told)
             self.shown = False
             if threads is None:
                 wanted = self.at_rest()
@@ -96,10 +103,13 @@ class Gathering:
             return  # gdb is gone; its end is told elsewhere
 
     async def interrupt(self, *, rest: bool = False) -> None:
-        """Stop every thread; the `rest` alone where a stop is shown, which goes on to be."""
+        """Stop every thread. Where a stop is shown that is done, but for the `rest`, which are changes of it."""
         async with self.lock:
-            self.shown = rest and self.shown
-            self._interrupting = True
+            if self.shown and not rest:
+                return
+            if not self.shown:
+                await self._controller.stepper.leave()
+            self.interrupting = True
             await self._controller.learn_threads()
             await self._controller.mi.command("-exec-interrupt --all")
         self.start()
@@ -109,11 +119,14 @@ class Gathering:
     async def _collect(self) -> None:
         """Wait until the team has come to rest, then tell it as one stop, or as a change of the one shown."""
         try:
-            while self.pending or self._interrupting:
+            while self.pending or self.interrupting:
+                asked = self.interrupting
                 await self._rest()
                 async with self.lock:
                     if self._controller.stepper.active:
                         return  # its stop comes first
+                    if self.interrupting and not asked:
+                        continue  # a pause came meanwhile: it means those too that were not waited for
                     await self._tell()
         except NativeError:
             return  # gdb is gone; its end is told elsewhere
@@ -123,11 +136,11 @@ class Gathering:
         loop = asyncio.get_running_loop()
         threads = self._controller.threads
         last, seen = loop.time(), len(self.pending)
-        while loop.time() - last < (PAUSING if self._interrupting else QUIET):
+        while loop.time() - last < (PAUSING if self.interrupting else QUIET):
             if threads.incomplete(self.pending):
                 await self._controller.learn_threads()
-            running = list(threads.running) if self._interrupting else threads.team_running()
-            if not running or (not self._interrupting and self.waiting.asleep(running)):
+            running = list(threads.running) if self.interrupting else threads.team_running()
+            if not running or (not self.interrupting and self.waiting.asleep(running)):
                 return
             self._came.clear()
             with contextlib.suppress(TimeoutError):
@@ -139,10 +152,13 @@ class Gathering:
         """Classify what is pending, let go what nobody asked for, and tell the rest."""
         controller = self._controller
         arrivals = dict(self.pending)
-        interrupting = self._interrupting
+        interrupting = self.interrupting
         await self._find_places(arrivals, interrupting)
         shown, passed = await controller.placing.classify(arrivals, interrupting=interrupting)
-        self._interrupting = False
+        self.interrupting = False
+        paused = interrupting and not self.shown
+        if paused and not self._resting() and not any(arrival.in_kernel for arrival in shown):
+            shown, passed = [], shown + passed
         if passed:
             self._forget(passed)
             await controller.release([arrival.number for arrival in passed])
@@ -153,6 +169,9 @@ class Gathering:
             hits = await controller.placing.hits(shown)
             controller.listener(ThreadsChanged(threads=controller.threads_now(), hits=hits))
             await controller.placing.retire(shown)
+            return
+        if not shown and not self._resting():  # about to enter a kernel, or to leave it
+            controller.listener(PauseMissed())
             return
         await self.tell_stop(shown)
 
@@ -182,32 +201,50 @@ class Gathering:
     # --- telling ---
 
     async def tell_stop(self, shown: Sequence[Arrival]) -> None:
-        """Send one KernelStopped; the focus is the worst thread, else the one with the lowest number."""
+        """Send one KernelStopped; the focus is the worst thread, else the one with the lowest number.
+
+        One of those that rest already, where none of the others stands at a line.
+        """
         controller = self._controller
         for arrival in shown:
             controller.threads.at(arrival)
         first = min(shown, key=lambda a: (a.rank, controller.threads.kernel_number(a.number)), default=None)
-        if first is not None:
-            await controller.prefetch(first)
+        focus = first
+        if first is None or not (first.faulty or first.place.get("file")):
+            focus = next(iter(self._resting()), first)
+        if focus is not None:
+            await controller.prefetch(focus)
         await controller.stepper.revive()
         hits = await controller.placing.hits(shown)
         await controller.placing.retire(shown)
         self.rest(shown)
-        self.shown = True
-        controller.listener(KernelStopped(stop=self._stop(shown, first, hits)))
+        self._send(self._stop(shown, first, focus, hits))
 
-    def _stop(self, shown: Sequence[Arrival], first: Arrival | None, hits: Mapping[int, int]) -> NativeStop:
+    def _send(self, stop: NativeStop) -> None:
+        self.shown = True
+        self.told += 1
+        self._controller.listener(KernelStopped(stop=stop))
+
+    def _resting(self) -> list[Arrival]:
+        """Where threads rest that were told before: those at kernel lines, by their numbers."""
+        threads = self._controller.threads
+        places = [place for number in self.at_rest() if (place := threads.place(number)) is not None]
+        return sorted((p for p in places if p.place.get("file")), key=lambda p: threads.kernel_number(p.number))
+
+    def _stop(
+        self, shown: Sequence[Arrival], first: Arrival | None, focus: Arrival | None, hits: Mapping[int, int]
+    ) -> NativeStop:
         controller = self._controller
         cause = first.cause if first is not None else StopCause.PAUSE
         ids = tuple(sorted({number for arrival in shown for number in arrival.ids}))
         return NativeStop(
             cause=cause,
-            thread=controller.threads.kernel_number(first.number) if first is not None else 0,
+            thread=controller.threads.kernel_number(focus.number) if focus is not None else 0,
             breakpoints=ids if cause in (StopCause.BREAKPOINT, StopCause.WATCHPOINT) else (),
             hits=hits,
             text=first.text if first is not None else "",
             threads=controller.threads_now(),
-            returned=first.returned if first is not None else "",
+            returned=first.returned if first is not None and first is focus else "",
         )
 
     async def tell_waiting(self, numbers: Sequence[int], trouble: str = "") -> None:
@@ -219,7 +256,5 @@ class Gathering:
             return
         names = ", ".join(str(threads.kernel_number(n)) for n in numbers)
         text = f"thread {names} waits for the others" if len(numbers) == 1 else f"threads {names} wait for the others"
-        self.shown = True
         states = controller.threads_now()
-        stop = NativeStop(cause=StopCause.STEP, thread=resting[0], text=trouble or text, threads=states)
-        controller.listener(KernelStopped(stop=stop))
+        self._send(NativeStop(cause=StopCause.STEP, thread=resting[0], text=trouble or text, threads=states))

@@ -224,14 +224,14 @@ class GdbController(Controller):
     async def resume(self, threads: Sequence[int] | None = None) -> None:
         if not self.mi.running:
             raise NativeError("The native debugger is not running.")
+        told = self.gathering.told
         await self.stepper.leave()
-        await self.gathering.go_on(threads)
+        await self.gathering.go_on(threads, told)
 
     async def step(self, kind: StepKind, thread: int, *, all_threads: bool = False, line: int = 0) -> None:
         await self.stepper.step(kind, self.threads.gdb_number(thread), all_threads=all_threads, line=line)
 
     async def interrupt(self) -> None:
-        await self.stepper.leave()
         await self.gathering.interrupt()
 
     async def interrupt_rest(self) -> None:

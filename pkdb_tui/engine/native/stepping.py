@@ -106,6 +106,7 @@ class Stepper:
 
     async def step(self, kind: StepKind, number: int, *, all_threads: bool, line: int) -> None:
         controller = self._controller
+        told = controller.gathering.told
         self.cancel()
         rest = controller.gathering.at_rest()
         numbers = (
@@ -120,7 +121,7 @@ class Stepper:
         rows = await controller.ask("place", {"threads": numbers})
         starts = {row["thread"]: row for row in rows}
         if kind is StepKind.FINISH and all(start.get("stack") == 0 for start in starts.values()):
-            await self._run_out()
+            await self._run_out(told)
             return
         if kind is StepKind.UNTIL:
             for thread in numbers:
@@ -129,6 +130,7 @@ class Stepper:
             for thread in [n for n in numbers if starts[n].get("file")]:
                 await self._arrive_inside(thread, launches=starts[thread].get("stack") == -1)
         async with controller.gathering.lock:
+            controller.gathering.still(told)
             controller.gathering.shown = False
             self._kind, self._starts = kind, starts
             self._arrivals, self._inward = {}, set()
@@ -154,11 +156,15 @@ class Stepper:
             return VERBS[self._kind]
         return await self._way_out(number, place)
 
-    async def _run_out(self) -> None:
+    async def _run_out(self, told: int) -> None:
         """To the end of the launch, whatever breakpoints there are."""
         self._silenced = True
         await self._controller.placing.enable(False)
-        await self._controller.gathering.go_on(None)
+        try:
+            await self._controller.gathering.go_on(None, told)
+        except NativeError:
+            await self.revive()
+            raise
 
     async def _until(self, number: int, start: dict[str, Any], line: int) -> None:
         controller = self._controller

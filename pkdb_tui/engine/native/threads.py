@@ -31,6 +31,11 @@ class Arrival:
         return self.cause in (StopCause.SIGNAL, StopCause.BOUNDS)
 
     @property
+    def in_kernel(self) -> bool:
+        """Whether there is something to stop at: a breakpoint, a step's end, a line of a kernel."""
+        return self.cause is not StopCause.PAUSE or bool(self.place.get("file"))
+
+    @property
     def rank(self) -> int:
         """Faults are looked at first."""
         order = (StopCause.SIGNAL, StopCause.BOUNDS, StopCause.WATCHPOINT, StopCause.BREAKPOINT, StopCause.STEP)

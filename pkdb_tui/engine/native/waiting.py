@@ -79,8 +79,8 @@ class Waiting:
 
     async def _stopped_at_barrier(self, number: int) -> bool:
         controller = self._controller
-        if number in controller.threads.stopped:
-            return False
+        if number in controller.threads.stopped or controller.gathering.interrupting:
+            return False  # it stands, or is to
         future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._peeked[number] = future
         try:

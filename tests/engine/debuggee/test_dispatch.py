@@ -235,6 +235,30 @@ def test_a_next_is_dropped_when_the_person_continued_in_the_kernel(dispatching: 
             assert dispatching.event("launchReady")["kernel"] == "scale"
 
 
+def test_a_pause_at_the_end_of_a_debug_launch_stops_at_its_line(dispatching: Client, tmp_path: Path) -> None:
+    dispatching.start({"file": str(tmp_path / "program.py"), "line": 6, "condition": "False"})
+    dispatching.resume("continue")
+    ready = dispatching.event("launchReady")
+    dispatching.post("pause")
+    dispatching.request("launchGo", launch=ready["launch"])
+    dispatching.event("launchEnded")
+    dispatching.request("launchDone", launch=ready["launch"], then="pause")
+    stop = dispatching.event("stopped")
+    assert (stop["reason"], where(stop)) == ("pause", ("main", 16))
+
+
+def test_a_pause_that_a_stop_in_the_kernel_has_answered_is_over(dispatching: Client, tmp_path: Path) -> None:
+    dispatching.start({"file": str(tmp_path / "program.py"), "line": 6, "condition": "False"})
+    dispatching.resume("continue")
+    for _ in range(3):
+        ready = dispatching.event("launchReady")
+        dispatching.post("pause")
+        dispatching.request("launchGo", launch=ready["launch"])
+        dispatching.event("launchEnded")
+        dispatching.request("launchDone", launch=ready["launch"], then="run")
+    assert dispatching.finish() == 0
+
+
 HANDLED = """
     import sys
     import framework

@@ -22,6 +22,7 @@ from pkdb_tui.engine.native.base import (
     NativePlacement,
     NativeStop,
     NativeVariable,
+    PauseMissed,
     ProcessEnded,
     StepKind,
     ThreadsChanged,
@@ -133,12 +134,19 @@ class Debugged:
         return NativeBreakpoint(id=number, source=self.program.script, line=self.program.line(part), **more)
 
     async def stop(self) -> NativeStop:
-        """The next stop; anything else that happens is an error."""
+        """The next stop; anything else that happens is an error, but for a pause that found nobody in the kernel."""
         event = await asyncio.wait_for(self.events.get(), PATIENCE)
+        while isinstance(event, PauseMissed):
+            event = await asyncio.wait_for(self.events.get(), PATIENCE)
         if isinstance(event, dict):
             raise Ended(event)
         assert isinstance(event, KernelStopped), event
         return event.stop
+
+    async def missed(self) -> None:
+        """The next thing told is that a pause found nobody in a kernel."""
+        event = await asyncio.wait_for(self.events.get(), PATIENCE)
+        assert isinstance(event, PauseMissed), event
 
     async def end(self) -> dict[str, Any]:
         """What the program computed; a stop before that is an error."""

@@ -95,9 +95,9 @@ async def test_an_endless_kernel_is_paused_while_one_thread_stands_at_a_breakpoi
         await run.begin(run.at("value += 1.0", threads=(1,)))
         stop = await run.stop()
         assert (stop.thread, stop.cause) == (1, StopCause.BREAKPOINT)
-        await run.controller.interrupt()
-        stop = await run.stop()
-        assert stop.cause is StopCause.PAUSE
+        await run.controller.interrupt_rest()
+        threads = (await run.changed()).threads
+        assert sum(t.last - t.first + 1 for t in threads if t.line) == 2
         assert (await run.place_of(0))[0] == "work"
         assert (await run.place_of(1))[0] == "work"
 
@@ -116,14 +116,51 @@ async def test_breakpoints_come_and_go_while_threads_run(endless: KernelProgram)
         assert run.hits == {1: 2, 5: 1}
 
 
+async def test_a_pause_of_what_stands_already_is_no_second_stop(endless: KernelProgram) -> None:
+    async with Debugged(endless, count=2) as run:
+        await inside(run)
+        await run.controller.interrupt()
+        await run.controller.interrupt()  # before the first has been told
+        stop = await run.stop()
+        await run.controller.interrupt()  # and after
+        await run.step(StepKind.NEXT, stop.thread)
+        for _ in range(10):  # a pause left over would be told at some step's end
+            assert (await run.step(StepKind.NEXT, stop.thread)).cause is StopCause.STEP
+        assert run.events.empty()
+
+
+async def test_a_pause_that_races_with_a_breakpoint_is_one_stop(endless: KernelProgram) -> None:
+    async with Debugged(endless, count=2) as run:
+        await run.begin(run.at("value += 1.0"))
+        for _ in range(12):
+            stop = await run.stop()
+            assert stop.cause in (StopCause.BREAKPOINT, StopCause.PAUSE)
+            assert sum(t.last - t.first + 1 for t in stop.threads if t.line) == 2
+            assert run.events.empty()
+            await run.controller.resume()
+            await run.controller.interrupt()
+
+
+async def test_a_pause_of_threads_that_wait_for_one_let_alone_looks_at_the_others(straggler: KernelProgram) -> None:
+    """Iteration 0 has ended and waits; its thread, stopped there, has no line to look at."""
+    async with Debugged(straggler, count=2) as run:
+        await run.begin(run.at("value += 1.0"))
+        assert (await run.stop()).thread == 1
+        await run.controller.resume([1])
+        assert (await run.stop()).thread == 1
+        await run.controller.place([])
+        await run.controller.resume([1])
+        await run.controller.interrupt()
+        stop = await run.stop()
+        assert (stop.cause, stop.thread) == (StopCause.PAUSE, 1)
+        assert (await run.place_of(1))[0] == "work"
+
+
 async def test_pause_while_python_waits(branch: KernelProgram) -> None:
     async with Debugged(branch) as run:
         await run.attach()
         await run.controller.interrupt()
-        stop = await run.stop()
-        assert stop.cause is StopCause.PAUSE
-        assert await run.controller.frames(stop.thread) == []
-        await run.controller.resume()
+        await run.missed()
         await run.begin(run.at("value * 10.0"))
         await run.run_out()
         assert run.hits == {1: 8}
@@ -149,8 +186,8 @@ async def test_all_step_while_some_wait_at_the_end(straggler: KernelProgram) -> 
         await run.begin(run.at("value += 1.0"))
         await run.stop()
         await run.controller.place([])
-        await run.controller.interrupt()
-        await run.stop()
+        await run.controller.interrupt_rest()
+        await run.changed()
         lines = {straggler.line("while i"), straggler.line("value += 1.0")}
         for _ in range(3):
             stop = await run.step(StepKind.NEXT, 1, all_threads=True)

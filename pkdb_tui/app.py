@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import traceback
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,6 +20,7 @@ from textual.worker import WorkerFailed
 from pkdb_tui import config, keys
 from pkdb_tui.actions import Actions
 from pkdb_tui.bridge import Bridge, EngineEvent
+from pkdb_tui.commands.registry import Reply
 from pkdb_tui.engine.api import LaunchOptions, ThreadValues
 from pkdb_tui.engine.errors import PkdbError
 from pkdb_tui.events import EventShower
@@ -31,7 +32,7 @@ from pkdb_tui.panes.frames_around import TabChosen
 from pkdb_tui.panes.guard import Guarded
 from pkdb_tui.panes.help import TextScreen
 from pkdb_tui.panes.output import Typed
-from pkdb_tui.panes.source import FileWanted, LineNoted, RunTo
+from pkdb_tui.panes.source import BreakAt, FileWanted, LineNoted, RunTo
 from pkdb_tui.panes.status import KeyLine, StatusLine
 from pkdb_tui.panes.watches import EditWatch
 from pkdb_tui.questions import OPEN
@@ -152,9 +153,12 @@ class PkdbApp(Guarded, Actions):
 
         False when it was refused.
         """
+        return await self._answer(text, self.bridge.run(text), quiet=quiet)
+
+    async def _answer(self, text: str, work: Coroutine[Any, Any, Reply], *, quiet: bool) -> bool:
         self.key_line.clear()
         try:
-            reply = await self.bridge.run(text)
+            reply = await work
         except PkdbError as error:
             if quiet:
                 self.workspace.console.echo(text)
@@ -302,13 +306,18 @@ class PkdbApp(Guarded, Actions):
     def _edit_watch(self, message: EditWatch) -> None:
         self.edit_watch(message.watch)
 
+    @on(BreakAt)
+    def _break_at(self, message: BreakAt) -> None:
+        text, work = self.bridge.break_text(message.spec), self.bridge.add_breakpoint(message.spec)
+        self.run_worker(self._answer(text, work, quiet=True), group="commands")
+
     @on(RunTo)
     def _run_to(self, message: RunTo) -> None:
-        self.run_worker(self.run_to(message.place), group="commands")
+        self.run_worker(self.run_to(message.file, message.line), group="commands")
 
-    async def run_to(self, place: str) -> None:
+    async def run_to(self, file: str, line: int) -> None:
         try:
-            await self.bridge.run_to(place)
+            await self.bridge.run_to(file, line)
         except PkdbError as error:
             self.report(error)
 

@@ -9,11 +9,22 @@ from contextlib import suppress
 from textual.app import App
 from textual.message import Message
 
-from pkdb_tui.commands import language
+from pkdb_tui.commands import breaking, language
 from pkdb_tui.commands.control import overview
+from pkdb_tui.commands.locations import written
 from pkdb_tui.commands.looking import stop_line
 from pkdb_tui.commands.registry import Reply, registry
-from pkdb_tui.engine.api import BreakpointState, Event, LaunchOptions, Phase, SourceInfo, StopSnapshot, ThreadValues
+from pkdb_tui.engine.api import (
+    Breakpoint,
+    BreakpointSpec,
+    BreakpointState,
+    Event,
+    LaunchOptions,
+    Phase,
+    SourceInfo,
+    StopSnapshot,
+    ThreadValues,
+)
 from pkdb_tui.engine.errors import BreakpointError, PkdbError
 from pkdb_tui.engine.session import Session
 from pkdb_tui.panes import completion
@@ -48,6 +59,10 @@ class Bridge:
     def phase(self) -> Phase:
         return self.session.phase
 
+    @property
+    def breakpoints(self) -> tuple[Breakpoint, ...]:
+        return self.session.breakpoints
+
     async def run(self, text: str) -> Reply:
         """One command line, in its turn: what is typed during a step is meant for its end. Raises PkdbError."""
         command, _ = language.split(text)
@@ -64,11 +79,17 @@ class Bridge:
             with suppress(TimeoutError):  # then it is no step
                 await asyncio.wait_for(self.session.settled(), PATIENCE)
 
-    async def run_to(self, place: str) -> None:
-        """Go on to FILE:LINE, or to the stop that comes before. Raises PkdbError when there is no such line."""
-        made = (await self.run(f"tbreak {place}")).value
+    async def add_breakpoint(self, spec: BreakpointSpec) -> Reply:
+        """Set a breakpoint; the answer says where it lies. Raises PkdbError."""
+        async with self._turn:
+            return await breaking.add(self.session, spec)
+
+    async def run_to(self, file: str, line: int) -> None:
+        """Go on to a line, or to the stop that comes before. Raises PkdbError when there is no such line."""
+        made = (await self.add_breakpoint(BreakpointSpec(file=file, line=line, temporary=True))).value
         if made.state is BreakpointState.UNBOUND:
             await self.session.remove_breakpoints([made.id])
+            place = written(file, line)
             raise BreakpointError(f"The program can't stop at {place}: {made.reason}.", "Choose another line.")
         self._ahead = made.id, self.session.require_stop().generation
         await self.run("continue")
@@ -123,6 +144,11 @@ class Bridge:
             (c.name, c.summary, bool(c.usage) and "[" not in c.usage.partition(" ")[2][:1])
             for c in registry.commands.values()
         ]
+
+    @staticmethod
+    def break_text(spec: BreakpointSpec) -> str:
+        """The command that sets such a breakpoint at a line."""
+        return f"{'tbreak' if spec.temporary else 'break'} {written(spec.file, spec.line)}"
 
     @staticmethod
     def help_text() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from pkdb_tui.commands.locations import numbers, parse_break, parse_place, shown_path
+from pkdb_tui.commands.locations import numbers, parse_break, parse_place, read_place, shown_path
 from pkdb_tui.commands.registry import ANY, KERNEL, Reply, registry
 from pkdb_tui.engine.api import Breakpoint, BreakpointSpec, BreakpointState, Phase
 from pkdb_tui.engine.errors import UsageError
@@ -41,7 +41,8 @@ def describe(breakpoint: Breakpoint) -> str:
     return text
 
 
-async def _add(session: Session, spec: BreakpointSpec) -> Reply:
+async def add(session: Session, spec: BreakpointSpec) -> Reply:
+    """Set a breakpoint; the answer says where it lies. Raises BreakpointError."""
     made = await session.add_breakpoint(spec)
     return Reply(text="\n".join([describe(made), *_shared(session, made)]), value=made)
 
@@ -77,7 +78,7 @@ def _shared(session: Session, made: Breakpoint) -> list[str]:
 async def break_(session: Session, text: str) -> Reply:
     if not text:
         return listing(session)
-    return await _add(session, parse_break(session, text))
+    return await add(session, parse_break(session, text))
 
 
 @registry.command(
@@ -88,7 +89,7 @@ async def break_(session: Session, text: str) -> Reply:
     group=GROUP,
 )
 async def tbreak(session: Session, text: str) -> Reply:
-    return await _add(session, parse_break(session, text, temporary=True))
+    return await add(session, parse_break(session, text, temporary=True))
 
 
 @registry.command(
@@ -99,11 +100,12 @@ async def tbreak(session: Session, text: str) -> Reply:
     group=GROUP,
 )
 async def log(session: Session, text: str) -> Reply:
-    place, _, message = text.partition(" ")
+    if not text:
+        raise UsageError("Log what?", "For example `log 13 j={j}`.")
+    (file, line, function), message = read_place(session, text)
     if not message.strip():
         raise UsageError("Log what?", "For example `log 13 j={j}`.")
-    file, line, function = parse_place(session, place)
-    return await _add(session, BreakpointSpec(file=file, line=line, function=function, log=message.strip()))
+    return await add(session, BreakpointSpec(file=file, line=line, function=function, log=message.strip()))
 
 
 @registry.command(
@@ -118,7 +120,7 @@ async def log(session: Session, text: str) -> Reply:
 async def watch(session: Session, text: str) -> Reply:
     if not text:
         raise UsageError("Watch what?", "For example `watch out[3]`.")
-    return await _add(session, BreakpointSpec(watch=text))
+    return await add(session, BreakpointSpec(watch=text))
 
 
 @registry.command(

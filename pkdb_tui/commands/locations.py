@@ -9,8 +9,11 @@ from pkdb_tui.engine.api import BreakpointSpec
 from pkdb_tui.engine.errors import BreakpointError, UsageError
 from pkdb_tui.engine.session import Session
 
-_PLACE = re.compile(r"\s*(?P<place>[^\s,]+)\s*(?:,(?P<comma>.*))?(?P<rest>.*)$", re.DOTALL)
-_NAME = re.compile(r"[A-Za-z_][\w.]*$")
+_SPOT = r"(?P<spot>\d+|[^\W\d][\w.]*)(?=[\s,]|$)"
+_LINE_OR_NAME = re.compile(_SPOT)
+_UNREADABLE = re.compile(rf"(?P<file>.+?):{_SPOT}")
+_QUOTED = re.compile(rf"(?P<quote>['\"])(?P<file>.+?)(?P=quote):{_SPOT}")
+_BEHIND = re.compile(r"\s*(,|(if|threads?|ignore)\b|$)")  # what can follow a place
 
 
 def current_file(session: Session) -> str:
@@ -26,27 +29,58 @@ def current_file(session: Session) -> str:
 
 def find_file(session: Session, name: str) -> str:
     """The file a person means by a name: as it is, with `.py`, or beside the script. Raises BreakpointError."""
-    folders = ["", session.options.directory, os.path.dirname(session.file)]
-    for folder in folders:
+    found = _existing(session, name)
+    if not found:
+        raise BreakpointError(f"There is no file {name}.", "Give its path from here or from the script's folder.")
+    return found
+
+
+def _existing(session: Session, name: str) -> str:
+    """The path of a file that a person names; empty where there is none."""
+    for folder in ("", session.options.directory, os.path.dirname(session.file)):
         for candidate in (name, name + ".py"):
             path = os.path.join(folder, os.path.expanduser(candidate))
             if os.path.isfile(path):
                 return os.path.realpath(path)
-    for known in (current_file(session),):
-        if os.path.basename(known) == name:
-            return known
-    raise BreakpointError(f"There is no file {name}.", "Give its path from here or from the script's folder.")
+    selected = session.snapshot.location.file if session.snapshot is not None else ""
+    return next((known for known in (selected, session.file) if known and os.path.basename(known) == name), "")
+
+
+def read_place(session: Session, text: str) -> tuple[tuple[str, int, str], str]:
+    """The (file, line, function) that a text begins with, one of line and function given, and what follows it.
+
+    A file's name may have blanks, commas and colons: it is the longest beginning that names a file. It may stand in
+    quotes, too. Raises UsageError for what is no place, BreakpointError for a file that isn't there.
+    """
+    for colon in reversed([match.start() for match in re.finditer(":", text)]):
+        spot = _LINE_OR_NAME.match(text, colon + 1)
+        if spot is not None and colon and (file := _existing(session, text[:colon])):
+            return _place(session, file, spot["spot"]), text[spot.end() :]
+    if quoted := _QUOTED.match(text):
+        return _place(session, find_file(session, quoted["file"]), quoted["spot"]), text[quoted.end() :]
+    spot = _LINE_OR_NAME.match(text)
+    wanted = _UNREADABLE.match(text)
+    if spot is not None and (wanted is None or _BEHIND.match(text, spot.end())):
+        return _place(session, "", spot["spot"]), text[spot.end() :]
+    if wanted is not None:
+        find_file(session, wanted["file"])
+    raise UsageError(f"`{text}` is not a place.", "Write LINE, FILE:LINE or FUNCTION.")
+
+
+def _place(session: Session, file: str, spot: str) -> tuple[str, int, str]:
+    return (file or current_file(session), int(spot), "") if spot.isdigit() else (file, 0, spot)
 
 
 def parse_break(session: Session, text: str, *, temporary: bool = False) -> BreakpointSpec:
     """`[FILE:]LINE | [FILE:]FUNCTION` then `thread T`, `ignore N`, `if CONDITION` (or pdb's `, CONDITION`)."""
-    match = _PLACE.match(text)
-    if match is None:
+    text = text.strip()
+    if not text:
         frame = session.require_stop().location
         return BreakpointSpec(file=frame.file, line=frame.line, temporary=temporary)
-    file, line, function = parse_place(session, match["place"])
-    condition = (match["comma"] or "").strip()
-    threads, ignore, rest = "", 0, match["rest"].strip()
+    (file, line, function), rest = read_place(session, text)
+    rest, comma, behind = rest.strip().partition(",") if rest.lstrip().startswith(",") else (rest.strip(), "", "")
+    condition = behind.strip()
+    threads, ignore = "", 0
     while rest:
         word, _, after = rest.partition(" ")
         after = after.strip()
@@ -61,7 +95,7 @@ def parse_break(session: Session, text: str, *, temporary: bool = False) -> Brea
             raise UsageError(
                 f"`{rest}` can't follow a place.", "Write `if CONDITION`, `thread 0:4` or `ignore N` behind it."
             )
-    if condition == "" and (text.rstrip().endswith(" if") or match["comma"] is not None):
+    if condition == "" and (text.endswith(" if") or comma):
         raise UsageError("The condition is missing.", "For example `break 12 if j == 10`.")
     return BreakpointSpec(
         file=file,
@@ -74,17 +108,12 @@ def parse_break(session: Session, text: str, *, temporary: bool = False) -> Brea
     )
 
 
-def parse_place(session: Session, place: str) -> tuple[str, int, str]:
-    """(file, line, function) of a written place; one of line and function is given."""
-    name, colon, tail = place.rpartition(":")
-    if colon and not name:
-        raise UsageError(f"`{place}` is not a place.", "Write LINE, FILE:LINE or FUNCTION.")
-    file = find_file(session, name) if name else ""
-    if tail.isdigit():
-        return file or current_file(session), int(tail), ""
-    if _NAME.match(tail):
-        return file, 0, tail
-    raise UsageError(f"`{place}` is not a place.", "Write LINE, FILE:LINE or FUNCTION.")
+def parse_place(session: Session, text: str) -> tuple[str, int, str]:
+    """(file, line, function) of a written place, with nothing behind it; one of line and function is given."""
+    place, rest = read_place(session, text.strip())
+    if rest.strip():
+        raise UsageError(f"`{rest.strip()}` can't follow a place.", "Write LINE, FILE:LINE or FUNCTION alone.")
+    return place
 
 
 def _word(text: str) -> tuple[str, str]:
@@ -121,3 +150,10 @@ def shown_path(path: str) -> str:
     """A path as messages show it: from here when it is below here."""
     relative = os.path.relpath(path) if os.path.isabs(path) else path
     return path if relative.startswith("..") else relative
+
+
+def written(file: str, line: int) -> str:
+    """A line as commands take it."""
+    shown = shown_path(file)
+    quote = "'" if '"' in shown else '"'
+    return f"{quote}{shown}{quote}:{line}" if shown != shown.strip() else f"{shown}:{line}"

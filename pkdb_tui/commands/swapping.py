@@ -27,12 +27,12 @@ DONE = {"remove": "deleted", "disable": "disabled", "enable": "enabled"}
     group=GROUP,
 )
 async def hotswap(session: Session, text: str) -> Reply:
-    words = text.split()
-    if not words:
+    if not text:
         await session.substitutions.refresh()
         return _listing(session)
-    if words[0].startswith("-"):
-        return await _switch(session, words[0], words[1:])
+    if text.startswith("-"):
+        return await _switch(session, text)
+    words = text.rsplit(None, 2)  # what stands before the names may be a file with blanks
     if len(words) not in (2, 3):
         raise UsageError(f"`hotswap {text}` can't be understood.", USAGE)
     file, line = _line(session, words[0]) if len(words) == 3 else ("", 0)
@@ -47,10 +47,11 @@ def _line(session: Session, word: str) -> tuple[str, int]:
     return os.path.realpath(file), line
 
 
-async def _switch(session: Session, switch: str, words: list[str]) -> Reply:
-    action = SWITCHES.get(switch)
-    if action is None or len(words) not in (1, 2):
-        raise UsageError(f"`hotswap {' '.join([switch, *words])}` can't be understood.", USAGE)
+async def _switch(session: Session, text: str) -> Reply:
+    switch, _, rest = text.partition(" ")
+    action, words = SWITCHES.get(switch), rest.rsplit(None, 1)
+    if action is None or not words:
+        raise UsageError(f"`hotswap {text}` can't be understood.", USAGE)
     chosen = _chosen(session, words)
     if action == "remove":
         await session.substitutions.remove(chosen)

@@ -11,7 +11,7 @@ from textual.binding import BindingType
 from textual.message import Message
 
 from pkdb_tui import keys
-from pkdb_tui.engine.api import Breakpoint, BreakpointState, FrameKind, SourceInfo, StopSnapshot
+from pkdb_tui.engine.api import Breakpoint, BreakpointSpec, BreakpointState, FrameKind, SourceInfo, StopSnapshot
 from pkdb_tui.panes.base import Pane, Row, RunCommand
 from pkdb_tui.panes.highlighting import SourceText
 from pkdb_tui.panes.palette import Palette
@@ -40,12 +40,21 @@ class LineNoted(Message):
         self.text = text
 
 
-class RunTo(Message):
-    """The program is to go on to a line, FILE:LINE."""
+class BreakAt(Message):
+    """A breakpoint is wanted."""
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, spec: BreakpointSpec) -> None:
         super().__init__()
-        self.place = place
+        self.spec = spec
+
+
+class RunTo(Message):
+    """The program is to go on to a line."""
+
+    def __init__(self, file: str, line: int) -> None:
+        super().__init__()
+        self.file = file
+        self.line = line
 
 
 class SourcePane(Pane):
@@ -227,20 +236,15 @@ class SourcePane(Pane):
         if found:
             self.post_message(RunCommand("delete " + " ".join(str(b.id) for b in found)))
         else:
-            self.post_message(RunCommand(f"break {self.place(line)}"))
+            self.post_message(BreakAt(BreakpointSpec(file=self.path, line=line)))
 
     def action_temporary(self) -> None:
         if self.source is not None:
-            self.post_message(RunCommand(f"tbreak {self.place(self.cursor_row + 1)}"))
-
-    def place(self, line: int) -> str:
-        """A line as commands name it: the file as seen from this folder where it lies below it."""
-        relative = os.path.relpath(self.path)
-        return f"{self.path if relative.startswith('..') else relative}:{line}"
+            self.post_message(BreakAt(BreakpointSpec(file=self.path, line=self.cursor_row + 1, temporary=True)))
 
     def action_run_to_cursor(self) -> None:
         if self.source is not None:
-            self.post_message(RunTo(self.place(self.cursor_row + 1)))
+            self.post_message(RunTo(self.path, self.cursor_row + 1))
 
     def action_home_to_focus(self) -> None:
         if self._focus[0]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
 from textual.app import App, ComposeResult
 from textual.message import Message
@@ -50,7 +51,10 @@ def lines(widget: Widget) -> list[str]:
     return [widget.render_line(y).text.rstrip() for y in range(widget.size.height)]
 
 
-def sent(pilot: Pilot[None], kind: type[Message]) -> list[Message]:
+Sent = TypeVar("Sent", bound=Message)
+
+
+def sent(pilot: Pilot[None], kind: type[Sent]) -> list[Sent]:
     app = pilot.app
     assert isinstance(app, Host)
     return [message for message in app.sent if isinstance(message, kind)]

@@ -37,7 +37,7 @@ async def test_enter_sends_the_line_and_up_brings_it_back() -> None:
         pane.input.focus()
         await pilot.press(*"next", "enter", *"step", "enter", "up", "up")
         await pilot.pause()
-        assert [m.text for m in sent(pilot, Entered)] == ["next", "step"]  # type: ignore[attr-defined]
+        assert [m.text for m in sent(pilot, Entered)] == ["next", "step"]
         assert pane.input.value == "next"
         await pilot.press("down", "down")
         assert pane.input.value == ""
@@ -51,7 +51,7 @@ async def test_an_unfinished_statement_is_continued() -> None:
             pane.input.replace_text(line)
             await pilot.press("enter")
         await pilot.pause()
-        assert [m.text for m in sent(pilot, Entered)] == ["for i in range(2):\n    print(i)"]  # type: ignore[attr-defined]
+        assert [m.text for m in sent(pilot, Entered)] == ["for i in range(2):\n    print(i)"]
 
 
 async def test_tab_completes_as_far_as_all_agree() -> None:
@@ -109,7 +109,7 @@ async def test_a_paste_of_several_lines_is_entered_line_by_line() -> None:
         pane.input.focus()
         pane.input.post_message(Paste("for i in range(2):\n    print(i)\n\nnext\nst"))
         await pilot.pause()
-        assert [m.text for m in sent(pilot, Entered)] == ["for i in range(2):\n    print(i)", "next"]  # type: ignore[attr-defined]
+        assert [m.text for m in sent(pilot, Entered)] == ["for i in range(2):\n    print(i)", "next"]
         assert pane.input.value == "st"
 
 

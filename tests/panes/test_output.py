@@ -68,7 +68,7 @@ async def test_what_is_typed_goes_to_the_program() -> None:
         pane.inside.focus()
         await pilot.press(*"Ada", "enter", "ctrl+d")
         await pilot.pause()
-        assert [m.data for m in sent(pilot, Typed)] == [b"Ada\n", b"\x04"]  # type: ignore[attr-defined]
+        assert [m.data for m in sent(pilot, Typed)] == [b"Ada\n", b"\x04"]
 
 
 async def test_the_end_is_followed_unless_scrolled_away() -> None:

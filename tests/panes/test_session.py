@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from whole import debugging, seen, until_phase
 
 from pkdb_tui import keys
-from pkdb_tui.engine.api import Phase
+from pkdb_tui.engine.api import BreakpointState, Phase
 from pkdb_tui.panes.help import AskScreen
 
 pytestmark = pytest.mark.usefixtures("no_settings")
@@ -303,4 +304,40 @@ async def test_an_answer_is_seen_where_the_console_goes_out_of_sight(tmp_path: P
         assert app.workspace.focused_name() == "variables"
         assert app.key_line.message == "42"
         assert [text for text, _ in app.workspace.console.lines._texts][-2:] == ["pkdb> print 6*7", "42"]
+        await app.bridge.session.quit()
+
+
+@pytest.mark.parametrize("folder", ["with blanks", "a, b", 'say "x"', "größe #1", "a:3"])
+async def test_the_gutter_key_works_in_a_file_of_any_name(
+    tmp_path: Path, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / folder
+    place.mkdir()
+    monkeypatch.chdir(tmp_path)
+    app = debugging(place, "\n".join(f"v{number} = {number}" for number in range(1, 12)))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        app.workspace.source.move_cursor(2)
+        await pilot.press("b")
+        app.workspace.source.move_cursor(4)
+        await pilot.press("T")
+        await app.workers.wait_for_complete()
+        made = app.bridge.breakpoints
+        file = os.path.realpath(place / "p.py")
+        assert [(b.file, b.line, b.spec.temporary, b.state) for b in made] == [
+            (file, 3, False, BreakpointState.BOUND),
+            (file, 5, True, BreakpointState.BOUND),
+        ]
+        assert f"breakpoint 2 at {folder}/p.py:5, temporary: bound" in app.key_line.message
+        app.workspace.source.move_cursor(2)
+        await pilot.press("b")
+        await app.workers.wait_for_complete()
+        app.workspace.source.move_cursor(8)
+        await pilot.press("U")
+        await app.workers.wait_for_complete()
+        await app.bridge.session.settled()
+        await pilot.pause()
+        assert app.workspace.source.cursor_row == 4
+        await pilot.press("U")
+        await app.workers.wait_for_complete()
         await app.bridge.session.quit()

@@ -8,9 +8,9 @@ import pytest
 from host import PALETTE, lines, sent, shown
 from values import breakpoint_at, kernel_stop
 
-from pkdb_tui.engine.api import BreakpointState, Frame, FrameKind, KernelSpan, SourceInfo
+from pkdb_tui.engine.api import BreakpointSpec, BreakpointState, Frame, FrameKind, KernelSpan, SourceInfo
 from pkdb_tui.panes.base import RunCommand
-from pkdb_tui.panes.source import SourcePane
+from pkdb_tui.panes.source import BreakAt, SourcePane
 
 TEXT = "\n".join(f"line_{number} = {number}" for number in range(1, 31)) + "\n"
 
@@ -78,11 +78,11 @@ async def test_b_sets_a_breakpoint_at_the_cursor_and_deletes_it_again(file: str)
         await pilot.press("down", "down")
         pane.action_toggle_breakpoint()
         await pilot.pause()
-        assert [message.text for message in sent(pilot, RunCommand)] == [f"break {file}:3"]  # type: ignore[attr-defined]
+        assert [message.spec for message in sent(pilot, BreakAt)] == [BreakpointSpec(file=file, line=3)]
         pane.show_breakpoints((breakpoint_at(7, 3, BreakpointState.BOUND, file=file),))
         pane.action_toggle_breakpoint()
         await pilot.pause()
-        assert sent(pilot, RunCommand)[-1].text == "delete 7"  # type: ignore[attr-defined]
+        assert sent(pilot, RunCommand)[-1].text == "delete 7"
 
 
 async def test_search_wraps_around_and_takes_odd_patterns_literally(file: str) -> None:

@@ -28,9 +28,9 @@ async def test_breakpoints_say_state_place_hits_and_why_not() -> None:
         assert second.endswith("line 14 is not a kernel line; the next one is 17")
         await pilot.press("space", "down", "d", "enter")
         await pilot.pause()
-        assert [m.text for m in sent(pilot, RunCommand)] == ["disable 1", "delete 2"]  # type: ignore[attr-defined]
+        assert [m.text for m in sent(pilot, RunCommand)] == ["disable 1", "delete 2"]
         (jump,) = sent(pilot, Jump)
-        assert (jump.file, jump.line) == (FILE, 14)  # type: ignore[attr-defined]
+        assert (jump.file, jump.line) == (FILE, 14)
 
 
 async def test_a_reason_that_does_not_fit_stands_below_and_keys_mean_its_breakpoint() -> None:
@@ -52,7 +52,7 @@ async def test_a_reason_that_does_not_fit_stands_below_and_keys_mean_its_breakpo
         ]
         await pilot.press("down", "d", "end", "d")
         await pilot.pause()
-        assert [m.text for m in sent(pilot, RunCommand)] == ["delete 1", "delete 2"]  # type: ignore[attr-defined]
+        assert [m.text for m in sent(pilot, RunCommand)] == ["delete 1", "delete 2"]
 
 
 async def test_launches_count_and_warn() -> None:

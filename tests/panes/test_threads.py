@@ -29,7 +29,7 @@ async def test_arrows_and_enter_move_the_focus() -> None:
         pane.show(kernel_stop())
         await pilot.press("right", "down", "left", "enter")
         await pilot.pause()
-        assert [m.text for m in sent(pilot, RunCommand)] == ["thread 6"]  # type: ignore[attr-defined]
+        assert [m.text for m in sent(pilot, RunCommand)] == ["thread 6"]
 
 
 def many() -> tuple[ThreadRange, ...]:
@@ -85,7 +85,7 @@ async def test_values_are_bars_and_numbers_below_their_range() -> None:
         ]
         await pilot.click(pane, offset=(3, 2))
         await pilot.pause()
-        assert [m.text for m in sent(pilot, RunCommand)] == ["thread 5"]  # type: ignore[attr-defined]
+        assert [m.text for m in sent(pilot, RunCommand)] == ["thread 5"]
         pane.show(kernel_stop(focus=Focus(thread=5, threads=8, text="thread 5")))
         assert "▂ 0.0" in lines(pane)[0]  # the focus is another one, the stop is the same
         pane.show(kernel_stop(generation=5))

@@ -37,7 +37,7 @@ async def test_the_stack_merges_kernel_and_python_frames() -> None:
         ]
         await pilot.press("down", "enter")
         await pilot.pause()
-        assert [m.text for m in sent(pilot, RunCommand)] == ["frame 1"]  # type: ignore[attr-defined]
+        assert [m.text for m in sent(pilot, RunCommand)] == ["frame 1"]
 
 
 async def test_an_uncaught_exception_shows_its_traceback_below_the_frames() -> None:
@@ -50,7 +50,7 @@ async def test_an_uncaught_exception_shows_its_traceback_below_the_frames() -> N
         assert lines(pane)[4:7] == [" Traceback:", "   File x", " KeyError: 'missing'"]
         await pilot.press("down", "enter")
         await pilot.pause()
-        assert [m.text for m in sent(pilot, RunCommand)] == ["frame 1"]  # type: ignore[attr-defined]
+        assert [m.text for m in sent(pilot, RunCommand)] == ["frame 1"]
         pane.show_end(ExitCause(status=1, exception=error))
         assert lines(pane)[3] == " KeyError: 'missing'"
 
@@ -107,7 +107,7 @@ async def test_values_are_aligned_and_changes_keep_the_old_value() -> None:
         ]
         await pilot.press("enter")
         await pilot.pause()
-        assert [m.expression for m in sent(pilot, Inspect)] == ["row_sum"]  # type: ignore[attr-defined]
+        assert [m.expression for m in sent(pilot, Inspect)] == ["row_sum"]
 
 
 async def test_a_slice_is_a_row_of_numbers_over_its_statistics() -> None:
@@ -264,4 +264,4 @@ async def test_a_paused_optimised_kernel_says_why_it_has_no_variables() -> None:
             assert [row.split() for row in rows if "cols" in row] == [["cols", "int", "1024"]]
             await pilot.press("end", "enter")
             await pilot.pause()
-            assert [m.expression for m in sent(pilot, Inspect)] == ["cols"]  # type: ignore[attr-defined]
+            assert [m.expression for m in sent(pilot, Inspect)] == ["cols"]

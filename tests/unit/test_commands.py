@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -168,9 +169,58 @@ def test_places_that_make_no_sense(session: Session, text: str, words: str) -> N
         locations.parse_break(session, text)
 
 
-def test_a_file_that_is_not_there(session: Session) -> None:
-    with pytest.raises(BreakpointError, match=r"There is no file absent\.py"):
-        locations.parse_break(session, "absent.py:3")
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("absent.py:3", r"There is no file absent\.py"),
+        ("not here.py:3 if x", r"There is no file not here\.py"),
+        ('"not here.py":3', r"There is no file not here\.py"),
+    ],
+)
+def test_a_file_that_is_not_there(session: Session, text: str, words: str) -> None:
+    with pytest.raises(BreakpointError, match=words):
+        locations.parse_break(session, text)
+
+
+ODD_NAMES = [
+    "k n.py",
+    "a, b.py",
+    "a:3.py",
+    'say "x".py',
+    "it's.py",
+    "größe µ.py",
+    "c#1 #pkdb2.py",
+    "12 if x.py",
+    " a.py",
+]
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+@pytest.mark.parametrize("folder", ["", "with blank, comma:9 'quotes'"])
+def test_files_of_any_name_can_be_written(session: Session, tmp_path: Path, name: str, folder: str) -> None:
+    path = tmp_path / folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("x = 1\n")
+    for written in (str(path), os.path.relpath(path, tmp_path), f'"{path}"', f"'{path}'"):
+        spec = BreakpointSpec(file=str(path), line=7, condition="x[1:2] == 3")
+        if written.strip() != written:
+            continue  # blanks at the ends need quotes
+        assert locations.parse_break(session, f"{written}:7 if x[1:2] == 3") == spec
+        assert locations.parse_break(session, f"{written}:7, x[1:2] == 3") == spec
+        assert locations.parse_break(session, f"{written}:wörk ignore 2") == BreakpointSpec(
+            file=str(path), function="wörk", ignore=2
+        )
+    assert locations.parse_break(session, locations.written(str(path), 7)).file == str(path)
+
+
+def test_the_longest_name_that_is_there_counts(session: Session, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("")
+    (tmp_path / "a.py:3 if b.py").write_text("")
+    assert locations.parse_break(session, "a.py:3 if b.py:4").file == str(tmp_path / "a.py:3 if b.py")
+    assert locations.parse_break(session, "a.py:3 if b[0:4]").condition == "b[0:4]"
+    assert locations.parse_place(session, "a.py:3") == (str(tmp_path / "a.py"), 3, "")
+    with pytest.raises(UsageError, match="`if x` can't follow a place"):
+        locations.parse_place(session, "a.py:3 if x")
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,14 @@ class Placed:
     spent: bool = False  # temporary, and hit
 
 
+@dataclass(frozen=True)
+class Meeting:
+    """A thread at one of our breakpoints."""
+
+    arrival: Arrival
+    placed: Placed
+
+
 class Placing:
     """Reconciles desired and placed breakpoints, and tells hits from passing stops."""
 
@@ -223,7 +231,7 @@ class Placing:
 
     async def _meet(self, arrivals: Sequence[Arrival]) -> None:
         """Find out which breakpoints stop each thread; log points speak."""
-        met: dict[Hit, Arrival] = {}
+        met: dict[Hit, Meeting] = {}
         failures: dict[Hit, str] = {}
         reached = [] if self._silent else [arrival for arrival in arrivals if arrival.place.get("breakpoints")]
         for arrival in reached:
@@ -231,54 +239,58 @@ class Placing:
         for arrival in reached:
             numbers = arrival.place["breakpoints"]
             thread = self._controller.threads.kernel_number(arrival.number)
-            for number in self._reached(numbers, thread):
-                met[number, thread] = arrival
+            for placed in self._reached(numbers, thread):
+                hit = placed.wanted.id, thread
+                met[hit] = Meeting(arrival, placed)
                 why = arrival.place.get("failures", {})
-                text = next((why[str(n)] for n in self._placed[number].numbers if str(n) in why), "")
+                text = next((why[str(n)] for n in placed.numbers if str(n) in why), "")
                 if text:
-                    failures[number, thread] = text
-            arrival.passing = bool(met) and any(a is arrival for a in met.values())
+                    failures[hit] = text
+                arrival.passing = True
         stopping = await self._judged(met, failures)
-        spoken = [hit for hit in stopping if self._placed[hit[0]].wanted.speaks]
+        spoken = [hit for hit in stopping if met[hit].placed.wanted.speaks]
         if spoken and self._controller.owner is not None:
             await self._controller.owner.speak(spoken, failures)
         for hit in stopping:
-            if hit not in spoken:
-                arrival = met[hit]
+            if hit not in spoken and self._stands(met[hit].placed):
+                arrival = met[hit].arrival
                 arrival.ids = (*arrival.ids, hit[0])
                 if hit in failures:
                     arrival.text = f"condition failed: {failures[hit]}"
 
-    def _reached(self, numbers: Sequence[int], thread: int) -> list[int]:
+    def _stands(self, placed: Placed) -> bool:
+        """Whether a breakpoint is still what and where it was: it may be taken out while others are asked."""
+        return self._placed.get(placed.wanted.id) is placed
+
+    def _reached(self, numbers: Sequence[int], thread: int) -> list[Placed]:
         """Ours that have one of these gdb numbers and mean this thread."""
         return [
-            number
-            for number, placed in self._placed.items()
+            placed
+            for placed in self._placed.values()
             if any(n in placed.numbers for n in numbers)
             and not placed.wanted.watch
             and not placed.spent
             and (not placed.wanted.threads or thread in placed.wanted.threads)
         ]
 
-    async def _judged(self, met: Mapping[Hit, Arrival], failures: dict[Hit, str]) -> list[Hit]:
+    async def _judged(self, met: Mapping[Hit, Meeting], failures: dict[Hit, str]) -> list[Hit]:
         """Those whose condition holds, or can't be told, and that no ignore count lets pass."""
-        asked = [hit for hit in met if self._placed[hit[0]].wanted.judged]
+        asked = [hit for hit, meeting in met.items() if meeting.placed.wanted.judged]
         owner = self._controller.owner
         verdicts = await owner.judge(asked) if asked and owner is not None else {}
         found = []
-        for hit in met:
+        for hit, meeting in met.items():
             verdict = verdicts.get(hit, "")
-            if verdict is None:
+            if verdict is None or not self._stands(meeting.placed):
                 continue
             if verdict:
                 failures[hit] = verdict
-            if not self._counted_here(hit):
+            if not self._counted_here(meeting.placed.wanted):
                 found.append(hit)
         return found
 
-    def _counted_here(self, hit: Hit) -> bool:
+    def _counted_here(self, wanted: NativeBreakpoint) -> bool:
         """Count a hit that gdb could not count; whether an ignore count lets it pass."""
-        wanted = self._placed[hit[0]].wanted
         if not wanted.judged and not (wanted.threads and not self._controller.threads.team):
             return False
         self._counted[wanted.id] = self._counted.get(wanted.id, 0) + 1

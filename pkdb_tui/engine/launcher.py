@@ -50,20 +50,22 @@ class Program:
         self._input = b""
         self._reaped = asyncio.Event()
         self.socket, theirs = socket.socketpair()
-        self.master, slave = pty.openpty()
+        # Our own end of the program's side keeps the terminal there while the program has closed it: reading doesn't
+        # end, and what it opens as /dev/tty later is still it.
+        self.master, self._slave = pty.openpty()
         os.set_blocking(self.master, False)
+        self._open = True
         self.resize(options.columns, options.rows)
         try:
-            self.process = _spawn(options, slave, theirs)
+            self.process = _spawn(options, self._slave, theirs)
         except OSError as error:
             self.socket.close()
             os.close(self.master)
+            os.close(self._slave)
             raise LaunchError(f"{_python(options)} can't be started: {error.strerror}.", "Check --python.") from error
         finally:
-            os.close(slave)
             theirs.close()
         self.pid = self.process.pid
-        self._open = True
         self._loop.add_reader(self.master, self._readable)
         self._pidfd = os.pidfd_open(self.pid)
         self._loop.add_reader(self._pidfd, self._ended)
@@ -71,7 +73,9 @@ class Program:
     # --- terminal ---
 
     def resize(self, columns: int, rows: int) -> None:
-        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", max(rows, 1), max(columns, 1), 0, 0))
+        """Tell the program the size of its terminal; nothing once it is let go of."""
+        if self._open:
+            fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", max(rows, 1), max(columns, 1), 0, 0))
 
     def write(self, data: bytes) -> None:
         """Type into the program's terminal; what doesn't fit now follows as it reads."""
@@ -108,8 +112,8 @@ class Program:
             if error.errno != errno.EIO:
                 raise
             data = b""
-        if not data:
-            self._hang_up()
+        if not data:  # the terminal is hung up: the leader of its session ended
+            self._loop.remove_reader(self.master)
             return False
         self._held.append(data)
         self._held_bytes += len(data)
@@ -137,12 +141,13 @@ class Program:
             self._held, self._held_bytes, self._dropped = [], 0, 0
             self._on_output(data, dropped)
 
-    def _hang_up(self) -> None:
+    def _let_go(self) -> None:
         if self._open:
             self._open = False
             self._loop.remove_reader(self.master)
             self._loop.remove_writer(self.master)
             os.close(self.master)
+            os.close(self._slave)
 
     # --- ends ---
 
@@ -188,7 +193,7 @@ class Program:
                 continue
             except PermissionError:
                 continue  # a child that changed its user: not ours to end
-        self._hang_up()
+        self._let_go()
 
     async def wait(self) -> None:
         """Until the process is reaped; to be called after `kill`."""

@@ -119,7 +119,8 @@ class MiProcess:
         self._on_end = on_end
         self._tokens = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
-        self._console: list[str] = []
+        self._printed: list[str] = []  # since the last reply, while anyone asks for it
+        self._console: dict[int, list[str]] = {}  # by the token of a command whose text is asked for
         self._process: asyncio.subprocess.Process | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self.garbled = 0
@@ -150,12 +151,18 @@ class MiProcess:
 
     async def command(self, text: str, timeout: float = PATIENCE) -> Any:
         """The reply's body, or the decoded JSON of a bulk reply. Raises NativeError with the debugger's words."""
+        return await self._ask(text, timeout)
+
+    async def _ask(self, text: str, timeout: float, printed: list[str] | None = None) -> Any:
+        """`printed` gets what the debugger prints for this command."""
         process = self._process
         if process is None or process.stdin is None or process.returncode is not None:
             raise NativeError("The native debugger is not running.")
         token = next(self._tokens)
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting[token] = future
+        if printed is not None:
+            self._console[token] = printed
         log.debug("-> %d%s", token, text)
         process.stdin.write(f"{token}{text}\n".encode())
         # Not wait_for: it hands the result on some turns of the loop later, behind records that came after the reply.
@@ -165,12 +172,13 @@ class MiProcess:
         finally:
             timer.cancel()
             self._waiting.pop(token, None)
+            self._console.pop(token, None)
 
     async def console(self, text: str) -> str:
         """A command of the debugger's own language, with what it printed."""
-        self._console = []
-        await self.command(f"-interpreter-exec console {quote(text)}")
-        return "".join(self._console)
+        printed: list[str] = []
+        await self._ask(f"-interpreter-exec console {quote(text)}", PATIENCE, printed)
+        return "".join(printed)
 
     def _hung(self, future: asyncio.Future[Any], timeout: float) -> None:
         if not future.done():
@@ -234,11 +242,15 @@ class MiProcess:
         self._on_record(Record(event[1].decode(), event[2].decode(), body))
 
     def _stream(self, line: bytes) -> None:
-        if line[:1] == b"~":
-            self._console.append(unquote(line[1:]))
+        if line[:1] == b"~" and self._console:
+            self._printed.append(unquote(line[1:]))
 
     async def _result(self, match: re.Match[bytes]) -> None:
-        future = self._waiting.get(int(match[1])) if match[1] else None
+        token = int(match[1] or 0)
+        # Commands are carried out one after the other: what was printed since the last reply is this one's.
+        self._console.get(token, []).extend(self._printed)
+        self._printed.clear()
+        future = self._waiting.get(token)
         if future is None or future.done():
             return
         kind, rest = match[2], match[3]

@@ -159,6 +159,36 @@ async def test_console_text_is_collected(play: Play) -> None:
         assert await played.mi.console("print 42") == "$1 = 42\ntab\there é\n"
 
 
+async def test_console_text_of_two_at_once_is_not_mixed(play: Play) -> None:
+    transcript = (
+        '> a\n> b\n> c\n< ~"one\\n"\n< {token1}^done\n< ~"noise\\n"\n< {token2}^done\n< ~"two\\n"\n< {token3}^done'
+    )
+    async with play(transcript) as played:
+        answers = await asyncio.gather(played.mi.console("a"), played.mi.command("-b"), played.mi.console("c"))
+        assert answers == ["one\n", {}, "two\n"]
+
+
+async def test_console_text_of_one_that_nobody_waits_for_any_more_is_dropped(play: Play) -> None:
+    async with play('> a\n> b\n< ~"late\\n"\n< {token1}^done\n< ~"asked\\n"\n< {token2}^done') as played:
+        given_up = asyncio.create_task(played.mi.console("a"))
+        await asyncio.sleep(0)
+        given_up.cancel()
+        assert await played.mi.console("b") == "asked\n"
+
+
+def kept(played: Played) -> int:
+    """How many things the transport holds."""
+    return sum(len(value) for value in vars(played.mi).values() if isinstance(value, list | dict))
+
+
+async def test_text_that_nobody_asked_for_is_not_kept(play: Play) -> None:
+    async with play("> a\n" + '< ~"noise\\n"\n' * 500 + "< {token}^done\n> b\n< {token}^done") as played:
+        before = kept(played)
+        await played.ask("-a")
+        await played.ask("-b")
+        assert kept(played) == before
+
+
 def test_bodies() -> None:
     assert parse_body("") == {}
     assert parse_body(',a="1",b={c=["x","y"]}') == {"a": "1", "b": {"c": ["x", "y"]}}

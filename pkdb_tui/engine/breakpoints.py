@@ -121,7 +121,7 @@ class Entry:
         if self.kernel or self.spec.watch:
             if self.unavailable:
                 return BreakpointState.UNBOUND, self.unavailable
-            if self.native is None:
+            if self.native is None or self.native.pending:
                 return BreakpointState.PENDING, moved or ("" if self.spec.watch else "the kernel has not run yet")
             if not self.native.locations:
                 return BreakpointState.UNBOUND, self.native.reason

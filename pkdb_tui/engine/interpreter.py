@@ -398,8 +398,6 @@ def variable_value(variable: NativeVariable) -> Any:
         raise ExpressionError(f"`{variable.name}` can't be read here: {variable.error}.")
     if variable.dtype:
         return arrays.from_variable(variable)
-    if variable.type.startswith("complex") and isinstance(variable.value, str):
-        return complex(variable.value)
     if variable.type == team.TYPE and isinstance(variable.value, str):
         return team.TeamMember.read(variable.value) or variable.value
     return variable.value

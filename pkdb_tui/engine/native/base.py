@@ -40,11 +40,15 @@ class NativeBreakpoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NativePlacement(msgspec.Struct, frozen=True, kw_only=True):
-    """`locations` addresses carry the breakpoint; zero means it could not be placed, for `reason`."""
+    """`locations` addresses carry the breakpoint; zero means it could not be placed, for `reason`.
+
+    `pending`: it lies in no kernel that has been loaded so far, and will be placed in the one that has its line.
+    """
 
     id: int
     locations: int
     reason: str = ""
+    pending: bool = False
 
 
 class StepKind(StrEnum):
@@ -71,7 +75,7 @@ class NativeVariable(msgspec.Struct, frozen=True, kw_only=True):
     native_type: str
     type: str  # in Python terms: int, float, bool, float64, ...
     scope: str = "local"  # argument | local
-    value: int | float | bool | str | None = None
+    value: Any = None  # int, float, complex, bool, or the text of what is no number
     error: str = ""  # why it can't be read: "optimised out"
     dtype: str = ""  # numpy dtype string; non-empty marks an array
     shape: tuple[int, ...] = ()

@@ -356,4 +356,10 @@ class GdbController(Controller):
 
 
 def _variable(row: Mapping[str, Any]) -> NativeVariable:
-    return msgspec.convert(dict(row), NativeVariable)
+    """As gdbside described it; numbers that JSON has no form for came as their text."""
+    variable = msgspec.convert(dict(row), NativeVariable)
+    if isinstance(variable.value, str):
+        for name, number in (("float", float), ("complex", complex)):
+            if variable.type.startswith(name):
+                return msgspec.structs.replace(variable, value=number(variable.value))
+    return variable

@@ -127,7 +127,7 @@ def addresses_by_line(symtab: Any) -> dict[int, list[int]]:
 
 
 def where(argument: Body) -> Body:
-    """Addresses of a line in every loaded kernel binary, and the next line that has code."""
+    """Addresses of a line in every loaded kernel binary, the next line with code, and whether a function spans it."""
     source, line = argument["source"], argument["line"]
     addresses, following = [], 0
     for sources in tables.values():
@@ -136,7 +136,21 @@ def where(argument: Body) -> Body:
         later = [n for n in table if n > line]
         if later and (not following or min(later) < following):
             following = min(later)
-    return {"addresses": sorted(addresses), "next": following, "known": any(source in s for s in tables.values())}
+    return {"addresses": sorted(addresses), "next": following, "known": bool(addresses) or _spanned(source, line)}
+
+
+def _spanned(source: str, line: int) -> bool:
+    """Whether a line lies in a function of a loaded kernel binary, with code of its own or without."""
+    for sources in tables.values():
+        spans: dict[Any, list[int]] = {}
+        for number, addresses in sources.get(source, {}).items():
+            for function in map(function_at, addresses):
+                if function is not None:
+                    begins = [function.line] if function.symtab.filename == source else []
+                    spans.setdefault(function.name, begins).append(number)
+        if any(min(numbers) <= line <= max(numbers) for numbers in spans.values()):
+            return True
+    return False
 
 
 def before_turn(source: str, line: int) -> bool:

@@ -26,6 +26,7 @@ class Placed:
     addresses: tuple[int, ...] = ()
     numbers: list[int] = field(default_factory=list)
     reason: str = ""
+    pending: bool = False  # no kernel with its line has been loaded
     spent: bool = False  # temporary, and hit
 
 
@@ -77,7 +78,9 @@ class Placing:
                 await self._addresses(placed)
         except NativeError as error:
             placed.reason = error.title
-        return NativePlacement(id=wanted.id, locations=len(placed.numbers), reason=placed.reason)
+        return NativePlacement(
+            id=wanted.id, locations=len(placed.numbers), reason=placed.reason, pending=placed.pending
+        )
 
     async def _watch(self, placed: Placed) -> None:
         if placed.numbers:
@@ -115,6 +118,7 @@ class Placing:
                 placed.numbers.append(made["number"])
         placed.addresses = addresses or placed.addresses
         placed.reason = "" if placed.numbers else reason
+        placed.pending = not placed.numbers and not answer.get("known", True)
 
     async def _remove(self, placed: Placed) -> None:
         if placed.numbers:

@@ -78,11 +78,17 @@ async def test_continue_of_one_thread(branch: KernelProgram) -> None:
 async def test_a_line_without_code_is_not_bound(branch: KernelProgram) -> None:
     async with Debugged(branch) as run:
         await run.attach()
-        wrong = NativeBreakpoint(id=1, source=branch.script, line=1)
-        late = NativeBreakpoint(id=2, source=branch.script, line=99)
-        first, second = await run.controller.place([wrong, late])
-        assert (first.locations, first.reason) == (0, "line 1 is not a kernel line; the next one is 2")
-        assert (second.locations, second.reason) == (0, "line 99 is not a kernel line")
+        empty = branch.line("value + 0.5") + 1
+        [placement] = await run.controller.place([NativeBreakpoint(id=1, source=branch.script, line=empty)])
+        assert (placement.locations, placement.pending) == (0, False)
+        assert placement.reason == f"line {empty} is not a kernel line; the next one is {empty + 1}"
+
+
+async def test_a_line_of_no_kernel_loaded_so_far_is_pending(branch: KernelProgram) -> None:
+    async with Debugged(branch) as run:
+        await run.attach()
+        [placement] = await run.controller.place([NativeBreakpoint(id=1, source=branch.script, line=99)])
+        assert (placement.locations, placement.pending, placement.reason) == (0, True, "the kernel has not run yet")
 
 
 async def test_function_breakpoints(calls: KernelProgram) -> None:

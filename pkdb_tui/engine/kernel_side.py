@@ -6,9 +6,8 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pkdb_tui.engine import expressions, native_c
 from pkdb_tui.engine.api import KernelInfo, ThreadRange, ThreadState
 from pkdb_tui.engine.breakpoints import BreakpointBook, Entry, parse_threads
 from pkdb_tui.engine.debuggee.log_points import template_literal
@@ -25,6 +24,9 @@ from pkdb_tui.engine.native.base import (
     StepKind,
 )
 from pkdb_tui.engine.protocol import KernelReady
+
+if TYPE_CHECKING:  # it brings numpy, which takes longer to load than all else, and only stops in kernels need it
+    from pkdb_tui.engine import expressions
 
 Factory = Callable[[Callable[[ControllerEvent], None]], Controller]
 
@@ -159,6 +161,8 @@ class KernelSide:
         thread = self.stop.thread
         level = next((frame.level for frame in await self.frames(thread) if not frame.glue), 0)
         variables = await self.variables(thread, level)
+        from pkdb_tui.engine import native_c
+
         text = native_c.lvalue_c(entry.spec.watch, {v.name: v for v in variables})
         self._watched_as[entry.id] = text
         return text
@@ -171,6 +175,8 @@ class KernelSide:
         assert self.kernel is not None
         reason = self.kernel.refused.get(entry.id, "it was changed after the kernel was built")
         if self.stop is not None:
+            from pkdb_tui.engine import native_c
+
             variables = await self.variables(self.stop.thread, 0)
             try:
                 return native_c.to_c(entry.spec.condition, {v.name: v for v in variables}, views=self.kernel.views)
@@ -223,6 +229,8 @@ class KernelSide:
         self, expression: str, threads: Sequence[int], constants: Mapping[str, Any]
     ) -> dict[int, expressions.Value | PkdbError]:
         """The expression in each of these threads, or why it has no value there."""
+        from pkdb_tui.engine import expressions
+
         names = sorted(expressions.names(expression) - set(constants))
         found = await self.controller.variables_of_threads(threads, names)
         values: dict[int, expressions.Value | PkdbError] = {}
@@ -240,6 +248,8 @@ class KernelSide:
         self, template: str, threads: Sequence[int], constants: Mapping[str, Any]
     ) -> dict[int, str]:
         """A log point's text in each of these threads."""
+        from pkdb_tui.engine import expressions
+
         names = sorted(expressions.names(template_literal(template)))
         found = await self.controller.variables_of_threads(threads, names)
         return {
@@ -253,6 +263,8 @@ class KernelSide:
         self, condition: str, threads: Sequence[int], constants: Mapping[str, Any]
     ) -> dict[int, str | None]:
         """Whether a condition holds: None where not, why where nobody can tell, empty where so."""
+        from pkdb_tui.engine import expressions
+
         names = sorted(expressions.names(condition))
         found = await self.controller.variables_of_threads(threads, names)
         answer: dict[int, str | None] = {}

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from pkdb_tui.engine import expressions
 from pkdb_tui.engine.api import (
     BreakpointsChanged,
     Focus,
@@ -371,6 +370,8 @@ class KernelStops:
 
     async def _constants(self, expression: str, threads: Sequence[int]) -> dict[str, Any]:
         """Numbers of the Python code that launched the kernel, for names the kernel doesn't have."""
+        from pkdb_tui.engine import expressions
+
         session = self._session
         variables = await session.kernels.controller.variables_of_threads(
             list(threads)[:1], sorted(expressions.names(expression))

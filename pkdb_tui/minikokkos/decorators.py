@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
 from pkdb_tui.minikokkos.errors import MinikokkosError
+from pkdb_tui.minikokkos.views import Trait
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -50,9 +51,14 @@ Random_XorShift1024_Pool = _refuse("Random_XorShift1024_Pool")
 
 
 class ViewTypeInfo:
-    """Traits of a view in a workunit's decorator; accepted and not needed."""
+    """Traits of a view in a workunit's decorator; accepted and not needed, but for Atomic, which is refused."""
 
     def __init__(self, **traits: Any) -> None:
+        if Trait.Atomic in traits.values():
+            raise MinikokkosError(
+                "pk.Trait.Atomic is not supported by the embedded runtime: use pk.atomic_add and its like, or install "
+                "PyKokkos."
+            )
         self.traits = traits
 
 

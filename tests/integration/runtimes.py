@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+import cli
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,6 +30,11 @@ PYKOKKOS = [
     pytest.mark.timeout(300),
 ]
 BOTH = [EMBEDDED, pytest.param(INSTALLED, marks=PYKOKKOS)]
+
+
+def alone(runtime: str, script: str) -> list[str]:
+    """The command that runs a program without a debugger; `PYTHONPATH` must find this project."""
+    return [PYTHON, script] if runtime == INSTALLED else [sys.executable, "-m", "pkdb_tui.minikokkos", script]
 
 
 class Run:
@@ -80,3 +86,28 @@ def debug(
             timeout=280,
         )
     )
+
+
+class OnRuntime:
+    """Runs the fixtures on one runtime; on an installed PyKokkos from a folder in which it may write its builds."""
+
+    def __init__(self, runtime: str, folder: Path) -> None:
+        self.runtime, self.folder = runtime, folder
+        installed = runtime == INSTALLED
+        self.option = ("--python", PYTHON) if installed else ("--runtime", "embedded")
+        self.limit = 280.0 if installed else cli.LIMIT
+
+    @property
+    def embedded(self) -> bool:
+        return self.runtime == EMBEDDED
+
+    def __call__(self, script: str, *commands: str, threads: int = 2, options: tuple[str, ...] = ()) -> cli.Run:
+        return cli.plain(
+            *self.option,
+            *options,
+            script,
+            commands=commands,
+            folder=self.folder,
+            variables={"OMP_NUM_THREADS": str(threads)},
+            limit=self.limit,
+        )

@@ -6,18 +6,12 @@ import re
 import shutil
 
 import pytest
-from cli import Run, plain
+from cli import Run
+from runtimes import OnRuntime
 
 pytestmark = pytest.mark.skipif(
     shutil.which("gdb") is None or shutil.which("g++") is None, reason="needs gdb and g++: apt-get install gdb g++"
 )
-
-
-def debug(script: str, *commands: str, threads: int = 2, options: tuple[str, ...] = ()) -> Run:
-    """A run on some OpenMP threads with the embedded runtime."""
-    return plain(
-        "--runtime", "embedded", *options, script, commands=commands, variables={"OMP_NUM_THREADS": str(threads)}
-    )
 
 
 def listed(run: Run) -> str:
@@ -27,7 +21,7 @@ def listed(run: Run) -> str:
 
 @pytest.mark.parametrize("threads", [1, 2, 8])
 @pytest.mark.parametrize("condition", ["", " if i % 8 == 0"])
-def test_an_ignore_count_is_of_all_threads_and_counted(threads: int, condition: str) -> None:
+def test_an_ignore_count_is_of_all_threads_and_counted(debug: OnRuntime, threads: int, condition: str) -> None:
     run = debug(
         "some_rows.py", f"break 13{condition}", "ignore 1 3", "continue", "info breakpoints", "threads", threads=threads
     )
@@ -42,7 +36,7 @@ def test_an_ignore_count_is_of_all_threads_and_counted(threads: int, condition: 
     assert int(hits[1]) == min(total, stopped + 3)
 
 
-def test_an_ignore_count_asked_for_again_begins_anew() -> None:
+def test_an_ignore_count_asked_for_again_begins_anew(debug: OnRuntime) -> None:
     run = debug(
         "some_rows.py", "break 13", "ignore 1 3", "continue", "ignore 1 5", "info breakpoints", "continue",
         "info breakpoints", threads=1,
@@ -52,7 +46,7 @@ def test_an_ignore_count_asked_for_again_begins_anew() -> None:
     assert listed(run).endswith("bound, hit 10 times")
 
 
-def test_a_line_reached_by_a_step_while_its_breakpoint_is_ignored_is_a_step() -> None:
+def test_a_line_reached_by_a_step_while_its_breakpoint_is_ignored_is_a_step(debug: OnRuntime) -> None:
     run = debug("some_rows.py", "break 9 thread 0", "continue", "break 10", "ignore 2 100", "next", "info breakpoints")
     assert run.stops[2].startswith("stopped: step some_rows.py:10 in mark thread 0 of 2")
     assert re.search(
@@ -60,7 +54,7 @@ def test_a_line_reached_by_a_step_while_its_breakpoint_is_ignored_is_a_step() ->
     )
 
 
-def test_hits_of_a_launch_that_stops_nowhere_are_counted_too() -> None:
+def test_hits_of_a_launch_that_stops_nowhere_are_counted_too(debug: OnRuntime) -> None:
     run = debug("some_rows.py", "break 13", "ignore 1 1000", "break 20", "continue", "info breakpoints")
     assert "breakpoint 1 at some_rows.py:13 in kernel mark ignore next 936 hits: bound, hit 64 times" in run.lines
 
@@ -76,7 +70,7 @@ def test_hits_of_a_launch_that_stops_nowhere_are_counted_too() -> None:
 )
 @pytest.mark.parametrize("options", [(), ("--no-bounds",)])
 def test_a_condition_that_fails_stops_and_says_so_and_harms_nothing(
-    condition: str, why: str, options: tuple[str, ...]
+    debug: OnRuntime, condition: str, why: str, options: tuple[str, ...]
 ) -> None:
     run = debug(
         "some_rows.py", f"break 13 if {condition}", "continue", "delete", "continue", threads=1, options=options
@@ -87,12 +81,12 @@ def test_a_condition_that_fails_stops_and_says_so_and_harms_nothing(
     assert run.lines[-1] == "exited: status 0"
 
 
-def test_a_condition_has_pythons_floor_and_modulo() -> None:
+def test_a_condition_has_pythons_floor_and_modulo(debug: OnRuntime) -> None:
     run = debug("some_rows.py", "break 13 if (i - 9) // 4 == -2 and (i - 9) % 4 == 1", "continue", threads=1)
     assert [re.sub(".* · ", "", stop) for stop in run.stops[1:]] == ["i = 2"]
 
 
-def test_a_condition_that_cannot_be_built_in_is_evaluated_at_each_hit() -> None:
+def test_a_condition_that_cannot_be_built_in_is_evaluated_at_each_hit(debug: OnRuntime) -> None:
     run = debug("some_rows.py", "break 13 if any(k == i for k in (5, 6))", "continue", "info breakpoints", threads=1)
     (warning,) = run.starting("warning: The condition")
     assert warning.startswith("warning: The condition of breakpoint 1 can't be built into kernel mark: ")
@@ -100,7 +94,7 @@ def test_a_condition_that_cannot_be_built_in_is_evaluated_at_each_hit() -> None:
     assert listed(run).endswith(", hit 1 time")
 
 
-def test_a_condition_with_a_name_that_its_kernel_lacks_is_refused_at_once() -> None:
+def test_a_condition_with_a_name_that_its_kernel_lacks_is_refused_at_once(debug: OnRuntime) -> None:
     run = debug("some_rows.py", "break 13 if nn == 3", "continue")
     assert run.lines[2].startswith(
         "breakpoint 1 at some_rows.py:13 in kernel mark if nn == 3: cannot bind (the condition names nn, and kernel "
@@ -109,7 +103,7 @@ def test_a_condition_with_a_name_that_its_kernel_lacks_is_refused_at_once() -> N
     assert len(run.stops) == 1
 
 
-def test_log_points_format_as_f_strings_do_and_are_no_reason_to_stop() -> None:
+def test_log_points_format_as_f_strings_do_and_are_no_reason_to_stop(debug: OnRuntime) -> None:
     run = debug(
         "some_rows.py",
         "log 13 {i:>3}|{i!r}|{i=}|{value:.2f}|{{}}|{absent}|{out[70]}",
@@ -125,20 +119,20 @@ def test_log_points_format_as_f_strings_do_and_are_no_reason_to_stop() -> None:
     assert run.stops[1] == "stopped: breakpoint 2 some_rows.py:13 in mark thread 0 of 1 · i = 2"
 
 
-def test_a_step_goes_on_through_a_log_point_in_a_called_function() -> None:
+def test_a_step_goes_on_through_a_log_point_in_a_called_function(debug: OnRuntime) -> None:
     run = debug("bins.py", "break 18 thread 0", "log 11 here", "continue", "delete 1", "next")
     assert run.stops[2].startswith("stopped: step bins.py:19 in count thread 0")
     assert "bins.py:11 thread 0 here" in run.lines
 
 
-def test_a_thread_filter_holds_nobody_else_up() -> None:
+def test_a_thread_filter_holds_nobody_else_up(debug: OnRuntime) -> None:
     run = debug("some_rows.py", "break 13 thread 1", "continue", "threads", "continue", "info breakpoints")
     assert [re.search(r"thread (\d)", stop)[1] for stop in run.stops[1:]] == ["1", "1"]  # type: ignore[index]
     assert any(re.match(r"\s+0\s+at barrier", line) for line in run.lines)
     assert listed(run).endswith("thread 1: bound, hit 2 times")
 
 
-def test_pause_stops_the_threads_that_a_filter_lets_go_on_and_keeps_the_stop() -> None:
+def test_pause_stops_the_threads_that_a_filter_lets_go_on_and_keeps_the_stop(debug: OnRuntime) -> None:
     run = debug(
         "uneven.py", "break 24 thread 0", "continue", "threads", "pause", "threads", "thread 1", "where", "pause"
     )
@@ -152,7 +146,7 @@ def test_pause_stops_the_threads_that_a_filter_lets_go_on_and_keeps_the_stop() -
     assert "No thread of the kernel runs" in run.err
 
 
-def test_finish_shows_what_a_kernel_function_returned() -> None:
+def test_finish_shows_what_a_kernel_function_returned(debug: OnRuntime) -> None:
     run = debug("uneven.py", "break 9 thread 0", "continue", "finish", "next", "step", "finish", "next")
     assert run.stops[2] == "stopped: step uneven.py:19 in work thread 0 of 2 · i = 0 returning 0.1"
     assert run.stops[5] == "stopped: step uneven.py:20 in work thread 0 of 2 · i = 0 returning 2"
@@ -163,26 +157,26 @@ def test_finish_shows_what_a_kernel_function_returned() -> None:
 
 @pytest.mark.parametrize(("line", "turns"), [(9, 4), (12, 4)])
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_loops_line_is_met_at_each_turn(line: int, turns: int, threads: int) -> None:
+def test_a_loops_line_is_met_at_each_turn(debug: OnRuntime, line: int, turns: int, threads: int) -> None:
     commands = [f"break {line}", "ignore 1 1000", "tbreak 20", "continue", "info breakpoints"]
     run = debug("loops.py", *commands, threads=threads)
     assert listed(run).endswith(f"bound, hit {4 * turns} times")
 
 
 @pytest.mark.parametrize(("line", "condition"), [(9, "j == 2"), (12, "k == 2")])
-def test_a_condition_of_a_loops_line_is_met_in_its_turn(line: int, condition: str) -> None:
+def test_a_condition_of_a_loops_line_is_met_in_its_turn(debug: OnRuntime, line: int, condition: str) -> None:
     run = debug("loops.py", f"break {line} if {condition}", "continue", f"print {condition[0]}", "continue", threads=1)
     assert [re.sub(".* · ", "", stop) for stop in run.stops[1:]] == ["i = 0", "i = 1"]
     assert "2" in run.lines
     assert not run.starting("warning")
 
 
-def test_steps_pass_a_loops_line_once_a_turn() -> None:
+def test_steps_pass_a_loops_line_once_a_turn(debug: OnRuntime) -> None:
     run = debug("loops.py", "break turn", "continue", "delete", *["next"] * 8, "until 14", threads=1)
     lines = [int(re.search(r"loops.py:(\d+)", stop)[1]) for stop in run.stops[1:]]  # type: ignore[index]
     assert lines == [9, 10, 9, 10, 9, 10, 9, 11, 12, 14]
 
 
-def test_a_step_into_a_kernel_that_begins_with_a_loop_stops_there_once() -> None:
+def test_a_step_into_a_kernel_that_begins_with_a_loop_stops_there_once(debug: OnRuntime) -> None:
     run = debug("loops.py", "break 19", "continue", "step", "next", threads=1)
     assert [re.search(r"loops.py:(\d+)", stop)[1] for stop in run.stops[1:]] == ["19", "9", "10"]  # type: ignore[index]

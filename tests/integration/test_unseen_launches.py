@@ -6,24 +6,22 @@ import signal
 from pathlib import Path
 
 import pexpect
-from cli import FIXTURES, PROMPT, Run, plain, send_signal, terminal
-
-
-def debug(*commands: str) -> Run:
-    return plain("--runtime", "embedded", "many.py", commands=commands, variables={"OMP_NUM_THREADS": "2"})
+from cli import FIXTURES, PROMPT, Run, send_signal, terminal
+from runtimes import OnRuntime
 
 
 def counts(run: Run) -> list[str]:
     return [line.partition(" last")[0] for line in run.starting("add many.py:")]
 
 
-def test_all_are_counted() -> None:
-    run = debug("tbreak 29", "continue", "info launches")
-    assert counts(run) == ["add many.py:19 for RangePolicy(OpenMP, 0, 4) release 200×"]
+def test_all_are_counted(debug: OnRuntime) -> None:
+    run = debug("many.py", "tbreak 29", "continue", "info launches")
+    assert counts(run) == ["add many.py:19 parallel_for RangePolicy(OpenMP, 0, 4) release 200×"]
 
 
-def test_a_breakpoint_set_after_a_hundred_is_met_by_the_next() -> None:
+def test_a_breakpoint_set_after_a_hundred_is_met_by_the_next(debug: OnRuntime) -> None:
     run = debug(
+        "many.py",
         "tbreak 26",
         "continue",
         "break 9 if i == 2",
@@ -38,20 +36,20 @@ def test_a_breakpoint_set_after_a_hundred_is_met_by_the_next() -> None:
     assert "after 200.0" in run.lines
 
 
-def test_a_step_goes_into_the_next_launch() -> None:
-    run = debug("tbreak 29", "continue", "step", "print v[i]", "delete", "continue")
+def test_a_step_goes_into_the_next_launch(debug: OnRuntime) -> None:
+    run = debug("many.py", "tbreak 29", "continue", "step", "print v[i]", "delete", "continue")
     assert run.stops[2].startswith("stopped: step many.py:9 in add thread ")
     assert "200.0" in run.lines
     assert "end 201.0" in run.lines
 
 
-def test_catching_faults_takes_the_next_launch_on() -> None:
-    run = debug("tbreak 26", "continue", "set catch on", "tbreak 28", "continue", "info launches")
-    assert counts(run) == ["add many.py:19 for RangePolicy(OpenMP, 0, 4) debug 200×"]
+def test_catching_faults_takes_the_next_launch_on(debug: OnRuntime) -> None:
+    run = debug("many.py", "tbreak 26", "continue", "set catch on", "tbreak 28", "continue", "info launches")
+    assert counts(run) == ["add many.py:19 parallel_for RangePolicy(OpenMP, 0, 4) debug 200×"]
 
 
-def test_a_rule_takes_the_next_launch_on() -> None:
-    run = debug("tbreak 26", "continue", "hotswap add add_two", "continue")
+def test_a_rule_takes_the_next_launch_on(debug: OnRuntime) -> None:
+    run = debug("many.py", "tbreak 26", "continue", "hotswap add add_two", "continue")
     assert "after 300.0" in run.lines
 
 

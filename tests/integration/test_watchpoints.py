@@ -5,19 +5,17 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from cli import Run, plain
+from runtimes import OnRuntime
 
 pytestmark = pytest.mark.skipif(
     shutil.which("gdb") is None or shutil.which("g++") is None, reason="needs gdb and g++: apt-get install gdb g++"
 )
 
 
-def debug(*commands: str) -> Run:
-    return plain("--runtime", "embedded", "rounds.py", commands=commands, variables={"OMP_NUM_THREADS": "2"})
-
-
-def test_a_watchpoint_alone_keeps_watching_in_later_launches() -> None:
-    run = debug("break 9", "continue", "watch out[3]", "delete 1", "continue", "continue", "continue", "continue")
+def test_a_watchpoint_alone_keeps_watching_in_later_launches(debug: OnRuntime) -> None:
+    run = debug(
+        "rounds.py", "break 9", "continue", "watch out[3]", "delete 1", "continue", "continue", "continue", "continue"
+    )
     assert run.stops[2:] == [
         "stopped: watchpoint 2: out[3] 0 -> 4 rounds.py:10 in fill thread 0 of 2 · i = 3",
         "stopped: watchpoint 2: out[3] -1 -> 4 rounds.py:10 in fill thread 0 of 2 · i = 3",
@@ -27,10 +25,10 @@ def test_a_watchpoint_alone_keeps_watching_in_later_launches() -> None:
     assert (run.status, run.err) == (0, "")
 
 
-def test_without_an_enabled_watchpoint_launches_are_optimised_again() -> None:
+def test_without_an_enabled_watchpoint_launches_are_optimised_again(debug: OnRuntime) -> None:
     run = debug(
-        "break 9", "continue", "watch out[3]", "delete 1", "continue", "disable 2", "tbreak 20", "continue",
-        "info launches",
+        "rounds.py", "break 9", "continue", "watch out[3]", "delete 1", "continue", "disable 2", "tbreak 20",
+        "continue", "info launches",
     )  # fmt: skip
     assert len(run.stops) == 4
     assert " release 3× " in run.lines[-1]

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from runtimes import BOTH, EMBEDDED, PYTHON, ROOT, debug
+from runtimes import BOTH, EMBEDDED, ROOT, alone, debug
 
 WORKLOADS = ROOT / "benchmarks" / "workloads"
 SIZES = [("molecular_dynamics", 108, 20), ("boltzmann", 500, 5), ("ewald", 216, 2)]
 
 
 def run(runtime: str, script: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    start = [sys.executable, "-m", "pkdb_tui.minikokkos"] if runtime == EMBEDDED else [PYTHON]
     return subprocess.run(
-        [*start, script.name, *map(str, arguments)],
+        [*alone(runtime, script.name), *map(str, arguments)],
         cwd=script.parent,
         env={**os.environ, "OMP_NUM_THREADS": "2", "PYTHONPATH": str(ROOT)},
         capture_output=True,

@@ -23,9 +23,9 @@ def roots(names: set[str]) -> set[str]:
     return {name.partition(".")[0] for name in names}
 
 
-def test_the_engine_brings_no_screen() -> None:
+def test_the_engine_brings_no_screen_and_no_numpy() -> None:
     found = roots(modules_after("import pkdb_tui.engine.session, pkdb_tui.plain, pkdb_tui.commands.language"))
-    assert not found & {"textual", "rich", "pygments"}
+    assert not found & {"textual", "rich", "pygments", "numpy"}
 
 
 def test_the_command_line_is_light() -> None:

@@ -10,7 +10,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from pkdb_tui.engine.debuggee import frames
-from pkdb_tui.engine.debuggee.frameworks.base import Adapter
+from pkdb_tui.engine.debuggee.frameworks.base import Adapter, pattern_of
 from pkdb_tui.engine.debuggee.hotswap import Rule
 from pkdb_tui.engine.debuggee.inspector import COMMANDS, Inspector
 from pkdb_tui.engine.debuggee.launches import LaunchLog, argument_bodies
@@ -366,7 +366,7 @@ class Dispatch:
             "file": real_path(kernel.file),
             "firstLine": kernel.first_line,
             "lastLine": kernel.last_line,
-            "pattern": launch.pattern,
+            "pattern": pattern_of(launch),
             "space": launch.space,
             "policy": launch.policy,
             "framework": adapter.name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import CodeType, FrameType
 from typing import Any
 
+from pkdb_tui.engine.debuggee.frameworks.base import pattern_of
 from pkdb_tui.engine.debuggee.sources import real_path
 from pkdb_tui.engine.debuggee.values import byte_strides, describe, is_array, is_contiguous, item_size
 
@@ -34,7 +35,7 @@ class LaunchRecord:
         self.stands_for = launch.stands_for
         self.file = real_path(code.co_filename)
         self.line = line
-        self.pattern = launch.pattern
+        self.pattern = pattern_of(launch)
         self.policy = launch.policy
         self.space = launch.space
         self.build = "release"

@@ -247,6 +247,12 @@ def person_name(symbol: Any) -> str:
     return name
 
 
+def is_closure(kind: Any) -> bool:
+    """A nested function of the kernel, which is a C++ lambda: no value."""
+    plain = kind.strip_typedefs()
+    return plain.code == gdb.TYPE_CODE_STRUCT and (plain.tag is None or "<lambda" in plain.tag)
+
+
 def variables(frame: Any, names: set[str] | None = None) -> list[dict[str, Any]]:
     """Arguments and locals in scope that have been declared by the frame's line; innermost of equal names."""
     sal = frame.find_sal()
@@ -273,7 +279,8 @@ def variables(frame: Any, names: set[str] | None = None) -> list[dict[str, Any]]
             if not symbol.is_argument and same_file and symbol.line >= sal.line:
                 continue
             seen.add(name)
-            found.append(describe(name, symbol.value(frame), "argument" if symbol.is_argument else "local"))
+            if not is_closure(symbol.type):
+                found.append(describe(name, symbol.value(frame), "argument" if symbol.is_argument else "local"))
         if block.function is not None:
             break
         block = block.superblock

@@ -54,6 +54,14 @@ class Launch(Protocol):
     def run_debug(self, build: Any) -> Any: ...
 
 
+_PATTERNS = {"for": "parallel_for", "reduce": "parallel_reduce", "scan": "parallel_scan"}
+
+
+def pattern_of(launch: Launch) -> str:
+    """What the program calls to launch, also where the runtime has a shorter word for it."""
+    return _PATTERNS.get(launch.pattern, launch.pattern)
+
+
 class Adapter(ABC):
     """One kernel framework; nothing else in the debuggee knows it by name."""
 

@@ -111,6 +111,10 @@ def _depth(package: str) -> int:
     return depth
 
 
+# How many parameters follow the indices: the accumulator, and whether a scan makes its last pass.
+_NOT_INDICES = {"parallel_reduce": 1, "parallel_scan": 2}
+
+
 class PyKokkosLaunch:
     """One launch, in the terms of `dispatch`; `start(runtime)` begins it on any runtime."""
 
@@ -170,7 +174,7 @@ class PyKokkosLaunch:
         if isinstance(self._entity, list) or not callable(self._entity):
             return ()
         names = [name for name in inspect.signature(self._entity).parameters if name not in self._given]
-        return tuple(name for name in names if not name.startswith("acc"))
+        return tuple(names[: len(names) - _NOT_INDICES.get(self.pattern, 0)])
 
     @functools.cached_property
     def functions(self) -> list[Kernel]:

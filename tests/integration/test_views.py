@@ -1,4 +1,4 @@
-"""Arguments of an installed PyKokkos' kernels have numpy's values, whatever their rank, order and element type."""
+"""Arguments of kernels have numpy's values, whatever their rank, order and element type, on either runtime."""
 
 from __future__ import annotations
 
@@ -6,29 +6,30 @@ import shutil
 from pathlib import Path
 
 import pytest
-from runtimes import INSTALLED, PYKOKKOS, ROOT, debug
+from runtimes import BOTH, EMBEDDED, INSTALLED, PYKOKKOS, ROOT, debug
 
-pytestmark = PYKOKKOS
+on_each = pytest.mark.parametrize("runtime", BOTH)
 
 
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    source = ROOT / "tests" / "fixtures" / "forms" / "views.py"
-    return Path(shutil.copy(source, tmp_path_factory.mktemp("views") / "views.py"))
+    folder = tmp_path_factory.mktemp("views") / "forms"
+    return Path(shutil.copytree(ROOT / "tests" / "fixtures" / "forms", folder)) / "views.py"
 
 
-def seen(script: Path, marker: str, *commands: str) -> list[str]:
+def seen(runtime: str, script: Path, marker: str, *commands: str) -> list[str]:
     """What commands show at the first stop at the line with `marker`."""
     line = next(n for n, text in enumerate(script.read_text().splitlines(), 1) if marker in text)
-    done = debug(INSTALLED, script, f"break {line}", "continue", *commands, "quit", variables={"OMP_NUM_THREADS": "1"})
-    assert done.stops[0] == f"views.py:{line}", done.out + done.err
+    done = debug(runtime, script, f"break {line}", "continue", *commands, "quit", variables={"OMP_NUM_THREADS": "1"})
+    assert done.stops[0] == f"{script.name}:{line}", done.out + done.err
     assert done.err == ""
     return done.lines[done.lines.index(done.starting("stopped: breakpoint")[0]) + 2 :]
 
 
-def test_ranks_orders_and_subviews(script: Path) -> None:
+@on_each
+def test_ranks_orders_and_subviews(runtime: str, script: Path) -> None:
     shown = seen(
-        script, "r1[i] = t", "print r1.sum(), r2.sum(), r3.sum(), f2.sum(), f3.sum(), pad.sum()",
+        runtime, script, "r1[i] = t", "print r1.sum(), r2.sum(), r3.sum(), f2.sum(), f3.sum(), pad.sum()",
         "print r3[1, 2, 3], f3[1, 2, 3], f2[1, -1], f3[0, 1, 2], r3[0, 1, 2]", "print row, column", "print part[:, 1]",
         "print f3[:, 1, 0], f3.shape", "locals",
     )  # fmt: skip
@@ -44,9 +45,10 @@ def test_ranks_orders_and_subviews(script: Path) -> None:
     assert types["column"] == "float64[2] host, strides 24"
 
 
-def test_element_types(script: Path) -> None:
+@on_each
+def test_element_types(runtime: str, script: Path) -> None:
     shown = seen(
-        script, "i4[i] = i4[i] + 1", "print i1, i2, i4", "print i8, u1, u2", "print u4, u8", "print g4, g8",
+        runtime, script, "i4[i] = i4[i] + 1", "print i1, i2, i4", "print i8, u1, u2", "print u4, u8", "print g4, g8",
         "print k, n",
         "print i1.dtype, u8.dtype, g4.dtype",
     )  # fmt: skip
@@ -59,8 +61,20 @@ def test_element_types(script: Path) -> None:
     assert shown[4] == "(1.5, 7)"
 
 
-def test_atomic_traits_and_complex_numbers(script: Path) -> None:
-    shown = seen(script, "hits[0] += 1", "next", "print hits", "next", "print hits[0], hits[1]")
-    assert [line for line in shown if line.startswith(("array", "("))] == ["array([1., 0., 0., 0.])", "(3.0, 0.0)"]
-    shown = seen(script, "z: float = i", "print c8", "print c16[1], abs(c16[0]) > 2", "print c16")
+@on_each
+def test_complex_numbers(runtime: str, script: Path) -> None:
+    shown = seen(runtime, script, "z: float = i", "print c8", "print c16[1], abs(c16[0]) > 2", "print c16")
     assert shown == ["array([1.+2.j, 3.+0.j], dtype=complex64)", "(3j, True)", "array([1.+2.j, 0.+3.j])"]
+
+
+@pytest.mark.parametrize("runtime", [pytest.param(INSTALLED, marks=PYKOKKOS)])
+def test_atomic_traits(runtime: str, script: Path) -> None:
+    """The embedded runtime refuses the trait: `pk.atomic_add` and its like are for both."""
+    atomic = script.with_name("atomic.py")
+    shown = seen(runtime, atomic, "hits[0] += 1", "next", "print hits", "next", "print hits[0], hits[1]")
+    assert [line for line in shown if line.startswith(("array", "("))] == ["array([1., 0., 0., 0.])", "(3.0, 0.0)"]
+
+
+def test_the_embedded_runtime_refuses_the_atomic_trait_by_name(script: Path) -> None:
+    stop = debug(EMBEDDED, script.with_name("atomic.py"), "continue").starting("stopped: exception")
+    assert "Atomic" in stop[0]

@@ -82,6 +82,9 @@ class KernelStops:
         self._session = session
         self.thread = 0  # the focus
         self._shown: NativeStop | None = None  # the stop that is on the screen
+        self._launch = 0  # the launch that is looked at, or was last
+        self._over = 0  # the one whose end was told last
+        self._optimised: KernelReady | None = None  # an optimised kernel under way that a pause has found
         self.level = 0  # native level of its innermost kernel frame
         self._threads: tuple[ThreadRange, ...] = ()
         self._after_launch = "continue"  # `then` of launchDone: continue, stop, run or pause
@@ -89,6 +92,10 @@ class KernelStops:
         self._told_unavailable = ""
         self._told_slow: set[tuple[int, str]] = set()
         self._interrupting = asyncio.Lock()
+
+    def begin(self) -> None:
+        """A new process: it counts its launches from one."""
+        self._launch, self._over, self._optimised = 0, 0, None
 
     # --- the launch protocol ---
 
@@ -99,7 +106,7 @@ class KernelStops:
             kernel = msgspec.convert(body, KernelReady, strict=False)
             session.enter(Phase.DISPATCHING)
             session.launch_log.began(kernel)
-            self._after_launch = "continue"
+            self._launch, self._after_launch = kernel.launch, "continue"
             await self._attach()
             conditions = {entry.id: entry.spec.condition for entry in session.book.entries.values()}
             await session.kernels.prepare(kernel, conditions)
@@ -164,6 +171,7 @@ class KernelStops:
     async def launch_ended(self, body: dict[str, Any]) -> None:
         """The kernel is over; whatever fails here, the program goes on as it was told to."""
         session = self._session
+        self._over, self._optimised = body["launch"], None
         try:
             await session.kernels.ended()
             session.launch_log.ended()
@@ -173,7 +181,8 @@ class KernelStops:
                 await session.kernels.detach()
         finally:
             # A pause that found nobody in the kernel any more is meant for the next Python line.
-            then = "pause" if session.moves.take_pause() else self._after_launch
+            known = self._after_launch if self._launch == self._over else "continue"
+            then = "pause" if session.moves.take_pause() else known
             session.connection.post("launchDone", launch=body["launch"], then=then)
         await session.placing.hear()
 
@@ -208,27 +217,31 @@ class KernelStops:
             self._after_launch = before
             raise
         if session.generation == generation and session.phase is Phase.STOPPED_KERNEL:
-            kernel = session.kernels.kernel
-            optimised = kernel is None or kernel.build == "release"
-            # The end of an optimised kernel isn't told: as far as anybody knows, Python may run at any moment.
-            session.enter(Phase.RUNNING_PYTHON if optimised else Phase.RUNNING_KERNEL)
+            session.enter(Phase.RUNNING_KERNEL)
 
-    async def interrupt(self, running: KernelReady | None = None) -> None:
-        """Stop the kernel where it is, attaching first when no native debugger is; `running` is an optimised one."""
+    async def in_kernel(self, kernel: KernelReady) -> None:
+        """A pause has found an optimised kernel, whose end will be told."""
+        if kernel.launch == self._over:
+            return  # and was, before this
+        self._optimised = kernel
+        self._launch, self._after_launch = kernel.launch, "continue"
+        self._session.launch_log.began(kernel)
+        self._session.enter(Phase.RUNNING_KERNEL)
+        await self.interrupt()
+
+    async def interrupt(self) -> None:
+        """Stop the kernel where it is, attaching first when no native debugger is."""
         session = self._session
         async with self._interrupting:
-            if not session.moves.pausing and running is None:
-                return
-            if session.phase is Phase.STOPPED_PYTHON:
+            if not session.moves.pausing:
                 return
             try:
                 await self._attach()
-                if running is not None and session.kernels.kernel is None:
-                    session.launch_log.began(running)
-                    await session.kernels.adopt(running)
-                    if session.phase is Phase.STOPPED_KERNEL:  # which kernel it is in is known only now
-                        session.looking.show(await self.build())
-                        await session.looking.refresh_watches()
+                optimised = self._optimised
+                if optimised is not None and session.kernels.kernel is None:
+                    await session.kernels.adopt(optimised)
+                    if self._optimised is not optimised:  # over meanwhile
+                        session.kernels.forget()
                 if session.moves.pausing:
                     await session.kernels.controller.interrupt()
             except NativeUnavailable as error:
@@ -247,10 +260,6 @@ class KernelStops:
         if kernel is None:
             await session.kernels.detach()
             session.emit(Notice(text=IN_NATIVE_CODE))
-        elif kernel.build == "release":
-            session.kernels.forget()
-            session.launch_log.ended()
-            session.moves.pause_in_python()
         else:
             await asyncio.sleep(MISSED_SECONDS)  # it is about to enter the kernel, or to tell its end
             if session.moves.pausing and session.kernels.kernel is kernel:

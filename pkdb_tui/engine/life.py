@@ -61,6 +61,7 @@ class Life:
         if session.program is not None:
             raise WrongPhase("The program is running already.", "`restart` runs it anew.")
         self._quitting = False
+        session.kernel_stops.begin()
         session.exit_cause, self._ending = None, None
         session.program = Program(session.options, self._on_output, self._on_exit)
         self._ready = asyncio.get_running_loop().create_future()

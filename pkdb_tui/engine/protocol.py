@@ -40,7 +40,9 @@ complete and addSubstitution are served too, about the dispatching Python frames
 next or step that was under way before the launch goes on; with `run` it is dropped (the person said continue there);
 with `pause` as with `stop`, for the reason pause: one that came when nothing of the kernel was left to stop in. Any
 pause before a `launchDone` is over by it.
-A pause that finds a release kernel running waits 0.1 s for its end before it answers `inKernel`.
+A pause that finds a release kernel running waits 0.1 s for its end before it answers `inKernel`: from there on, until
+`launchDone`, that launch is as one after `launchGo`. One launch at a time is looked at so, and no thread is stopped in
+Python meanwhile: whatever else comes, from other threads of the program, waits until it is over.
 The program's own `breakpoint()` stops with reason breakpoint and no ids.
 
 | event          | body                                                                                          |
@@ -53,7 +55,7 @@ The program's own `breakpoint()` stops with reason breakpoint and no ids.
 | notice         | text, severity                                                                                |
 | progress       | task, done, seconds                                                                           |
 | launchReady    | KernelReady: a debug build is loaded; nothing runs until `launchGo`                            |
-| launchEnded    | launch, seconds, error; nothing goes on until `launchDone`. Only after a `launchReady`         |
+| launchEnded    | launch, seconds, error; nothing goes on until `launchDone`. After `launchReady` or `inKernel`  |
 | launched       | kernel: the first launch of all                                                               |
 | inKernel       | KernelReady: a pause arrived while this optimised kernel runs                                 |
 | launches       | launches: [LaunchBody], at stops, pauses, debug launches, exit                                |

@@ -71,7 +71,6 @@ class PythonSide:
         session = self._session
         session.generation += 1
         self.stop = stop
-        session.launch_log.ended()  # that of an optimised kernel isn't told
         frames, session.places = python_frames(stop.frames, glue=session.glue)
         selected = next((i for i, place in enumerate(session.places) if place.index == stop.frame), 0)
         variables = [python_variable(variable) for variable in stop.variables]
@@ -116,7 +115,7 @@ class PythonSide:
 
     def _in_kernel(self, body: dict[str, Any]) -> None:
         self._session.moves.heard_in_kernel()
-        self._session.spawn(self._session.kernel_stops.interrupt(msgspec.convert(body, KernelReady, strict=False)))
+        self._session.spawn(self._session.kernel_stops.in_kernel(msgspec.convert(body, KernelReady, strict=False)))
 
     def _launches(self, body: dict[str, Any]) -> None:
         self._session.launch_log.counted(body["launches"])

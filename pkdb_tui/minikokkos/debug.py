@@ -66,6 +66,9 @@ class Launch(ABC):
     def let_run(self, epoch: object, counts: Counts, caller: FrameType) -> None:  # noqa: B027 - it may stay as it is
         """From the next launch by this very call on, don't pass the hook, while `epoch` stays."""
 
+    def prepare(self) -> None:  # noqa: B027 - nothing has to be done before
+        """Compile what `run` needs, so that from its call on the kernel runs."""
+
     @abstractmethod
     def run(self) -> Any:
         """The optimised build, as without a debugger."""
@@ -104,5 +107,10 @@ hook: Hook | None = None
 epoch: object = None
 """Made anew by the debugger whenever what it looks for may have changed: launches pass the hook again then."""
 
-running: tuple[Any, ...] | None = None
-"""The arguments of `launch.running` for a launch that runs without the hook."""
+running: dict[int, tuple[Any, ...]] = {}
+"""By thread, the arguments of `launch.running` for a launch that runs there without the hook."""
+
+attended: tuple[Any, ...] | None = None
+"""One of those, whose end the debugger wants to know: `over` is called then, on its thread."""
+
+over: Callable[[], None] | None = None

@@ -7,6 +7,7 @@ import os
 import struct
 import sys
 import time
+from _thread import get_ident
 from collections.abc import Mapping, Sequence
 from types import FrameType, FunctionType
 from typing import Any
@@ -160,6 +161,10 @@ class KernelLaunch(debug.Launch):
     def _layout(self) -> Layout:
         return arguments.Layout(self._kernel, self.pattern, self._policy, self._given)
 
+    def prepare(self) -> None:
+        if self._policy.space is not ExecutionSpace.Debug:
+            _entry(self._kernel, self.pattern, self._policy, self._given, self._key)
+
     def run(self) -> Any:
         return _run(self.pattern, self._policy, self._kernel, self._given, self._initial, self._key)
 
@@ -255,7 +260,8 @@ def _launch(pattern: str, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
         site = entry.sites.get(caller.f_lasti)
         if site is not None and site.epoch is debug.epoch and site.code is caller.f_code and entry.current():
             counts = site.counts
-            debug.running = (caller, pattern, policy, kernel, given, initial, key)
+            ident = get_ident()
+            mine = debug.running[ident] = (caller, pattern, policy, kernel, given, initial, key)
             begun = time.perf_counter()
             try:
                 value = entry(policy, given)
@@ -263,7 +269,9 @@ def _launch(pattern: str, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
                 counts.last = time.perf_counter() - begun
                 counts.total += counts.last
                 counts.count += 1
-                debug.running = None
+                del debug.running[ident]
+                if debug.attended is mine and debug.over is not None:
+                    debug.over()
             return value if initial is None else _combined(entry, value, initial)
     return hook(KernelLaunch(pattern, policy, kernel, given, initial, key))
 

@@ -56,10 +56,11 @@ class Debugger:
         self.settings: Json = {"stepIntoKernel": True, "bounds": True, "catchFaults": False, "justMyCode": True}
         self.dispatch: Any = None
         self.main = _thread.get_ident()
-        self._stop_lock = _thread.allocate_lock()
+        self.stop_lock = _thread.allocate_lock()  # held while a thread is stopped, or a launch looked at natively
         self._mailbox: SimpleQueue[Json] = SimpleQueue()
         self._stopped = True  # until the start
         self._pause = False
+        self._pauses = 0  # asked for so far
         self._heard = True  # whether the signal of the last pause arrived
         self._reader = 0
         self._alone = False
@@ -236,30 +237,43 @@ class Debugger:
     def _do_pause(self, arguments: Json) -> None:
         if self._stopped:
             return
-        number = self.dispatch.in_kernel() if self.dispatch is not None else 0
+        run = self.dispatch.runs.any() if self.dispatch is not None else None
         deadline = time.monotonic() + KERNEL_GRACE
-        while number and self.dispatch.in_kernel() == number:
+        while run is not None and self.dispatch.runs.includes(run):
             if time.monotonic() > deadline:
-                self.announce_launches()
-                self.connection.event("inKernel", self.dispatch.running_body())
-                return
+                if self.dispatch.attend(run):
+                    return
+                break
             time.sleep(0.005)
         self._pause, self._heard = True, False
+        self._pauses += 1
         signal.pthread_kill(self.main, SIGNAL)
-        _thread.start_new_thread(self._signal_again, ())
+        _thread.start_new_thread(self._see_to_pause, (self._pauses,))
 
-    def _signal_again(self) -> None:
-        """A signal just before the thread begins to wait in the system doesn't wake it: one more will."""
+    def _see_to_pause(self, number: int) -> None:
+        """Until the pause is answered, or another asked for: what it may have come just before.
+
+        A signal just before the thread begins to wait in the system doesn't wake it: one more will. A kernel that began
+        just then, or was still to be compiled, is stopped by a native debugger.
+        """
         ident = _thread.get_ident()
         frames.own_threads.add(ident)
         self.tracer.quiet.add(ident)
         moment = _thread.allocate_lock()
         moment.acquire()
-        for _ in range(SIGNALS):
+        signals, run = SIGNALS, None
+        while True:
             moment.acquire(timeout=SIGNAL_EVERY)
-            if self._heard or not self._pause:
+            if not self._pause or self._pauses != number:
                 break
-            signal.pthread_kill(self.main, SIGNAL)
+            if not self._heard and signals:
+                signals -= 1
+                signal.pthread_kill(self.main, SIGNAL)
+            if self.dispatch is None or self.dispatch.debugging:
+                continue  # its kernel is paused natively
+            if run is not None and self.dispatch.runs.includes(run) and self.dispatch.attend(run):
+                break
+            run = self.dispatch.runs.any()
         self.tracer.quiet.discard(ident)
         frames.own_threads.discard(ident)
 
@@ -339,7 +353,7 @@ class Debugger:
         ident = _thread.get_ident()
         self.tracer.quiet.add(ident)
         try:
-            with self._stop_lock, self._interrupts_kept():
+            with self.stop_lock, self._interrupts_kept():
                 places = frames.stack_of(frame)
                 body = self._stop_body(places, reason, breakpoints or [], text)
                 if exception is not None:
@@ -383,7 +397,7 @@ class Debugger:
         """Stop with the stack of an exception that nothing caught; a resume ends the program."""
         ident = _thread.get_ident()
         self.tracer.quiet.add(ident)
-        with self._stop_lock, self._interrupts_kept():
+        with self.stop_lock, self._interrupts_kept():
             places = frames.stack_of_traceback(error.__traceback__)
             stop = {**self._stop_body(places, "exception", [], ""), "exception": body, "postMortem": True}
             self._interact(places, stop, None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import _thread
 import sys
 import time
-from queue import SimpleQueue
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from pkdb_tui.engine.debuggee.hotswap import Rule
 from pkdb_tui.engine.debuggee.inspector import COMMANDS, Inspector
 from pkdb_tui.engine.debuggee.launches import LaunchLog, argument_bodies
 from pkdb_tui.engine.debuggee.plans import PAUSE, STEP
+from pkdb_tui.engine.debuggee.runs import Attended, Outcome, Run, Runs, system_thread
 from pkdb_tui.engine.debuggee.sources import read_source, real_path
 from pkdb_tui.engine.debuggee.wire import Connection, RequestError
 
@@ -22,29 +22,6 @@ if TYPE_CHECKING:
     from pkdb_tui.engine.debuggee.debugger import Debugger
 
 Json = dict[str, Any]
-
-
-class _Ready:
-    """A debug launch between `launchReady` and `launchDone`."""
-
-    def __init__(self, number: int, places: list[frames.Place]) -> None:
-        self.number = number
-        self.places = places
-        self.answers: SimpleQueue[str] = SimpleQueue()
-        self.requests: SimpleQueue[Json | None] = SimpleQueue()
-
-
-class _Outcome:
-    """What became of a debug launch."""
-
-    def __init__(self) -> None:
-        self.result: Any = None
-        self.error: Exception | None = None
-        self.then = "continue"
-
-    @property
-    def text(self) -> str:
-        return "" if self.error is None else f"{type(self.error).__name__}: {self.error}"
 
 
 class Dispatch:
@@ -56,10 +33,11 @@ class Dispatch:
         self._connection = connection
         self._adapters = adapters
         self._log = LaunchLog()
-        self._ready: _Ready | None = None
-        self._current: tuple[Adapter, Any, FrameType] | None = None
-        self._running = 0
+        # One at a time, while `debugger.stop_lock` is held.
+        self._ready: Attended | None = None
+        self.runs = Runs(adapters)
         self._count = 0
+        self._counting = _thread.allocate_lock()
         self._turn = _thread.allocate_lock()
         self._spans: dict[str, list[Json]] = {}
 
@@ -114,31 +92,19 @@ class Dispatch:
     def launches(self) -> list[Json]:
         return self._log.bodies()
 
-    def in_kernel(self) -> int:
-        """The number of the launch that runs now, or 0."""
-        if self._running:
-            return self._running
-        return self._next() if self._unseen() is not None else 0
-
-    def _next(self) -> int:
-        """The number of a launch that begins now; those that ran unseen count as well."""
-        return max(self._count, self._log.total) + 1
-
-    def _unseen(self) -> tuple[Adapter, FrameType, Any] | None:
-        """(adapter, launching frame, launch) of one that runs without having come here."""
-        for adapter in self._adapters:
-            found = adapter.running()
-            if found is not None:
-                return adapter, *found
-        return None
+    def _next(self, unseen: int = 0) -> int:
+        """The number of a launch that begins now; those that ran unseen count as well, as do those under way."""
+        with self._counting:
+            self._count = max(self._count, self._log.total + self.runs.count - unseen) + 1
+            return self._count
 
     @property
     def debugging(self) -> bool:
-        """Whether a debug launch is under way."""
+        """Whether a native debugger looks at a launch."""
         return self._ready is not None
 
     def inspects(self, command: str) -> bool:
-        """Whether a request about frames is served here, while a debug kernel runs or is stopped."""
+        """Whether a request about frames is served here, while a kernel that is looked at runs or is stopped."""
         return self._ready is not None and command in COMMANDS
 
     def inspect(self, request: Json) -> None:
@@ -160,15 +126,15 @@ class Dispatch:
 
     def launch(self, adapter: Adapter, launch: Any) -> Any:
         """The hook: what it returns is what the launch returns."""
-        first, self._count = self._count == 0, self._next()
-        if first:
+        number = self._next()
+        if number == 1:
             self._connection.event("launched", {"kernel": launch.kernel.name})
         caller = sys._getframe(launch.frame_depth + 2)
         if self.debugger.swaps.armed:
-            return self._substituted(adapter, launch, caller)
-        return self._launch(adapter, launch, caller)
+            return self._substituted(adapter, launch, caller, number)
+        return self._launch(adapter, launch, caller, number)
 
-    def _substituted(self, adapter: Adapter, launch: Any, caller: FrameType) -> Any:
+    def _substituted(self, adapter: Adapter, launch: Any, caller: FrameType, number: int) -> Any:
         """The launch with the kernel that a rule puts in its place; the original where that one can't run."""
         swaps = self.debugger.swaps
         try:
@@ -177,28 +143,28 @@ class Dispatch:
             self.tell(f"Not substituted: {error.title} {error.hint}".strip())
             chosen = None
         if chosen is None:
-            return self._launch(adapter, launch, caller)
+            return self._launch(adapter, launch, caller, number)
         rule, workunit = chosen
         rule.uses += 1
         try:
             instead = launch.substituted(workunit)
         except Exception as error:  # noqa: BLE001 - whatever the framework has against it, the original runs
-            return self._original(adapter, launch, caller, rule, str(error))
+            return self._original(adapter, launch, caller, number, rule, str(error))
         try:
-            return self._launch(adapter, instead, caller)
+            return self._launch(adapter, instead, caller, number)
         except Exception as error:
             if not adapter.is_build_error(error):
                 raise
-            return self._original(adapter, launch, caller, rule, str(error))
+            return self._original(adapter, launch, caller, number, rule, str(error))
 
-    def _original(self, adapter: Adapter, launch: Any, caller: FrameType, rule: Rule, error: str) -> Any:
+    def _original(self, adapter: Adapter, launch: Any, caller: FrameType, number: int, rule: Rule, error: str) -> Any:
         """The program's own kernel, as the one that was to stand for it can't be built."""
         rule.uses -= 1
         self.debugger.swaps.refuse(rule, error.partition("\n")[0])
         self.tell(f"{rule.replacement} can't run here, so {launch.kernel.name} does: {error}")
-        return self._launch(adapter, launch, caller)
+        return self._launch(adapter, launch, caller, number)
 
-    def _launch(self, adapter: Adapter, launch: Any, caller: FrameType) -> Any:
+    def _launch(self, adapter: Adapter, launch: Any, caller: FrameType, number: int) -> Any:
         epoch = adapter.epoch  # before anything is looked up: what changes from here on makes it an old one
         record = self._log.note(launch, caller)
         if record.first:
@@ -215,21 +181,30 @@ class Dispatch:
             if record.wanted is None:
                 record.wanted = self._wanted(adapter, launch, caller)
             if record.wanted or entry or self.debugger.settings["catchFaults"]:
-                return self._debug(adapter, launch, caller, record, bool(entry))
+                return self._debug(adapter, launch, caller, record, number, bool(entry))
             if not self.debugger.swaps.armed:
                 launch.let_run(epoch, record, caller)
-        self._current = (adapter, launch, caller)
-        self._running = self._count
+        return self._optimised(adapter, launch, caller, record, number)
+
+    def _optimised(self, adapter: Adapter, launch: Any, caller: FrameType, record: Any, number: int) -> Any:
+        """The launch as it is; a pause may have a native debugger look at it."""
+        ident = _thread.get_ident()
+        run = None
         begun = time.perf_counter()
         try:
+            launch.prepare()
+            run = self.runs.begin(adapter, launch, caller, number)
             return self._unwatched(launch)
         except (Exception, SystemExit) as error:
             if adapter.is_build_error(error) and ident not in self.debugger.tracer.quiet:
                 self.debugger.stop(caller, reason="error", text=adapter.build_error_text(error))
             raise
         finally:
-            self._running = 0
+            if run is not None:
+                self.runs.end(run)
             record.add(time.perf_counter() - begun)
+            if run is not None and run.attended is not None:
+                self._over(run)
 
     def _unwatched(self, launch: Any) -> Any:
         """Run the launch without events for the runtime's own Python calls, each of which would cost microseconds."""
@@ -271,7 +246,7 @@ class Dispatch:
 
     # --- debug launches ---
 
-    def _debug(self, adapter: Adapter, launch: Any, caller: FrameType, record: Any, entry: bool) -> Any:
+    def _debug(self, adapter: Adapter, launch: Any, caller: FrameType, record: Any, number: int, entry: bool) -> Any:
         """A debug build in place of the launch; returns or raises what it does."""
         ident = _thread.get_ident()
         quiet = self.debugger.tracer.quiet
@@ -286,49 +261,99 @@ class Dispatch:
                     raise
                 return launch.run()
             try:
-                outcome = self._run(adapter, launch, build, caller, record, entry)
+                outcome = self._run(adapter, launch, build, caller, record, number, entry)
             finally:
                 quiet.discard(ident)
+        self._go_on(caller, outcome, entry=entry)
+        if outcome.error is not None:
+            raise outcome.error
+        return outcome.result
+
+    def _go_on(self, caller: FrameType, outcome: Outcome, *, entry: bool = False) -> None:
+        """As the person said at the last stop in the kernel."""
         if outcome.then in ("stop", PAUSE):
             reason = STEP if outcome.then == "stop" else PAUSE
             self.debugger.stop(caller, reason=reason, returned=outcome.result, has_returned=outcome.result is not None)
         elif entry or outcome.then == "run":
             # The kernel used the step up: what comes next is the person's next wish, not the caller's next line.
             self.debugger.let_go(caller)
-        self.debugger.unquiet(ident, caller)
-        if outcome.error is not None:
-            raise outcome.error
-        return outcome.result
+        self.debugger.unquiet(_thread.get_ident(), caller)
 
-    def _run(self, adapter: Adapter, launch: Any, build: Any, caller: FrameType, record: Any, entry: bool) -> _Outcome:
-        """Announce the build, wait for the go, run it, wait until its end has been seen."""
-        ready = _Ready(self._count, frames.stack_of(caller))
-        self._ready = ready
-        _thread.start_new_thread(self._serve, (ready,))
-        outcome = _Outcome()
+    def _run(
+        self, adapter: Adapter, launch: Any, build: Any, caller: FrameType, record: Any, number: int, entry: bool
+    ) -> Outcome:
+        """Announce the build, wait for the go, run it, wait until its end has been seen.
+
+        No other thread is stopped meanwhile, nor is a launch of another one looked at: they wait.
+        """
+        self.debugger.stop_lock.acquire()
+        ready = Attended(number, frames.stack_of(caller))
+        self._look_at(ready)
+        outcome = Outcome()
         try:
             self.debugger.announce_launches()
             self._connection.event("launchReady", self._ready_body(adapter, launch, build, ready, entry))
             self.debugger.wait(ready.answers)
-            self._running = ready.number
             begun = time.perf_counter()
             try:
                 outcome.result = launch.run_debug(build)
             except Exception as raised:  # noqa: BLE001 - handed on to the program
                 outcome.error = raised
             seconds = time.perf_counter() - begun
-            self._running = 0
             record.add(seconds, "debug")
-            self._connection.event("launches", {"launches": self.launches()})
-            ended = {"launch": ready.number, "seconds": seconds, "error": outcome.text}
-            self._connection.event("launchEnded", ended)
-            outcome.then = self.debugger.wait(ready.answers)
+            self._tell_end(ready, seconds, outcome)
             return outcome
         finally:
-            self._ready = None
-            self._running = 0
-            ready.requests.put(None)
-            self.debugger.wake()
+            self._look_away(ready)
+
+    def _look_at(self, attended: Attended) -> None:
+        self._ready = attended
+        _thread.start_new_thread(self._serve, (attended,))
+
+    def _look_away(self, attended: Attended) -> None:
+        self._ready = None
+        attended.requests.put(None)
+        self.debugger.stop_lock.release()
+        self.debugger.wake()
+
+    def _tell_end(self, attended: Attended, seconds: float, outcome: Outcome) -> None:
+        """Say that a kernel is over, and wait for what is to come then."""
+        self._connection.event("launches", {"launches": self.launches()})
+        ended = {"launch": attended.number, "seconds": seconds, "error": outcome.text}
+        self._connection.event("launchEnded", ended)
+        outcome.then = self.debugger.wait(attended.answers)
+
+    def attend(self, run: Run) -> bool:
+        """Have a native debugger find its way in an optimised kernel, whose end is told from here on.
+
+        False when it is over, or while a thread is stopped.
+        """
+        attended = Attended(run.number or self._next(unseen=1), frames.stack_of(run.caller))
+        body = self._body(run.adapter, run.launch, run.launch.optimised(), attended, run.thread)
+        if not self.debugger.stop_lock.acquire(blocking=False):
+            return False
+        self._look_at(attended)
+        if not self.runs.attend(run, attended, lambda: self._over(run)):
+            self._look_away(attended)
+            return False
+        self.debugger.announce_launches()
+        self._connection.event("inKernel", {**body, "build": "release", "breakpoints": []})
+        return True
+
+    def _over(self, run: Run) -> None:
+        """On the thread of an optimised kernel that is looked at: it is over."""
+        attended = run.attended
+        if attended is None or not attended.claim_end():
+            return
+        self.runs.look_away(run)
+        ident, outcome = _thread.get_ident(), Outcome()
+        self.debugger.tracer.quiet.add(ident)
+        try:
+            self._tell_end(attended, 0.0, outcome)
+        finally:
+            self._look_away(attended)
+            self.debugger.tracer.quiet.discard(ident)
+        self._go_on(run.caller, outcome)
 
     def _build(self, adapter: Adapter, launch: Any) -> Any:
         conditions = [
@@ -343,25 +368,13 @@ class Dispatch:
             seconds = time.perf_counter() - begun
             self._connection.event("progress", {"task": task, "done": True, "seconds": seconds})
 
-    def running_body(self) -> Json:
-        """The optimised kernel that runs now, for a native debugger that is to find its way in it."""
-        unseen = self._unseen()
-        if unseen is not None:
-            adapter, caller, launch = unseen
-        else:
-            assert self._current is not None
-            adapter, launch, caller = self._current
-        build = launch.optimised()
-        places = frames.stack_of(caller)
-        return {**self._body(adapter, launch, build, self.in_kernel(), places), "build": "release", "breakpoints": []}
+    def _ready_body(self, adapter: Adapter, launch: Any, build: Any, ready: Attended, entry: bool) -> Json:
+        return {**self._body(adapter, launch, build, ready, _thread.get_ident()), "stopAtEntry": entry}
 
-    def _ready_body(self, adapter: Adapter, launch: Any, build: Any, ready: _Ready, entry: bool) -> Json:
-        return {**self._body(adapter, launch, build, ready.number, ready.places), "stopAtEntry": entry}
-
-    def _body(self, adapter: Adapter, launch: Any, build: Any, number: int, places: list[frames.Place]) -> Json:
+    def _body(self, adapter: Adapter, launch: Any, build: Any, attended: Attended, thread: int) -> Json:
         kernel = launch.kernel
         return {
-            "launch": number,
+            "launch": attended.number,
             "kernel": kernel.name,
             "file": real_path(kernel.file),
             "firstLine": kernel.first_line,
@@ -383,12 +396,12 @@ class Dispatch:
                 {"id": number, "file": file, "line": line} for number, (file, line) in build.conditions.items()
             ],
             "refused": {str(number): reason for number, reason in build.refused.items()},
-            "thread": _thread.get_native_id(),
-            "frames": frames.frame_bodies(places),
+            "thread": system_thread(thread),
+            "frames": frames.frame_bodies(attended.places),
             "arguments": argument_bodies(launch.arguments),
         }
 
-    def _serve(self, ready: _Ready) -> None:
+    def _serve(self, ready: Attended) -> None:
         """Answers about the dispatching frames while their thread is in the kernel."""
         ident = _thread.get_ident()
         frames.own_threads.add(ident)

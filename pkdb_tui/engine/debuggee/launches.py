@@ -111,7 +111,7 @@ class LaunchLog:
         key = (*place, launch.kernel.name, launch.space, launch.stands_for)
         record = self._records.get(key)
         if record is None:
-            record = self._records[key] = LaunchRecord(launch, code, caller.f_lineno)
+            record = self._records.setdefault(key, LaunchRecord(launch, code, caller.f_lineno))
         return record
 
     def forget_wanted(self) -> None:

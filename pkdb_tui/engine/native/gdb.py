@@ -157,6 +157,8 @@ class GdbController(Controller):
             },
         )
         self.kernel = kernel
+        self.threads.forget_team()
+        self.threads.dispatching = kernel.thread
 
     async def place(self, breakpoints: Sequence[NativeBreakpoint]) -> list[NativePlacement]:
         return await self.placing.reconcile(breakpoints)
@@ -164,7 +166,6 @@ class GdbController(Controller):
     async def launch_begun(self, kernel: KernelReady) -> None:
         self.kernel = kernel
         self._reset()
-        self.threads.dispatching = kernel.thread
         await self.placing.catch_bounds(kernel)
         if kernel.stop_at_entry:
             await self.stepper.stop_at_entry()

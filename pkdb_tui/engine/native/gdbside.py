@@ -49,8 +49,9 @@ class Command(gdb.MICommand):  # type: ignore[misc]
 
 
 def load(argument: Any) -> Any:
+    answer = symbols.load(argument)
     places.forget_team()
-    return symbols.load(argument)
+    return answer
 
 
 COMMANDS: dict[str, Callable[[Any], Any]] = {

@@ -97,14 +97,9 @@ def hits(argument: Body) -> list[tuple[int, int]]:
 
 def team() -> dict[int, int]:
     """{lwp: kernel thread number} from the table the runtime keeps, empty without one."""
-    name = kernel.get("team")
-    objfile = objfile_of(kernel["binary"]) if kernel.get("binary") else None
-    if not name or objfile is None:
+    address = table()
+    if not address:
         return {}
-    symbol = objfile.lookup_global_symbol(name)
-    if symbol is None:
-        return {}
-    address = int(symbol.value().address)
     memory = gdb.selected_inferior().read_memory(address, 4)
     size = min(int.from_bytes(bytes(memory), "little", signed=True), 1024)
     if size <= 0:
@@ -113,10 +108,21 @@ def team() -> dict[int, int]:
     return {int.from_bytes(raw[4 * i : 4 * i + 4], "little", signed=True): i for i in range(size)}
 
 
+def table() -> int:
+    """Where the runtime keeps it, or 0."""
+    name = kernel.get("team")
+    objfile = objfile_of(kernel["binary"]) if kernel.get("binary") else None
+    symbol = objfile.lookup_global_symbol(name) if name and objfile is not None else None
+    return int(symbol.value().address) if symbol is not None else 0
+
+
 def forget_team() -> None:
-    """A kernel is about to run: its threads get new numbers."""
+    """A kernel is about to run: its threads get new numbers, and what its last launch left in the table is void."""
     _numbers.clear()
     taken.clear()
+    address = table()
+    if address:
+        gdb.selected_inferior().write_memory(address, bytes(4))
 
 
 def kernel_thread(lwp: int) -> int | None:

@@ -68,8 +68,7 @@ class Threads:
         self.stopped = {int(number) for number, _, stopped in listed if stopped}
         by_lwp = {int(lwp): int(thread) for lwp, thread in team}
         self.team_size = len(team)
-        if by_lwp:
-            self.team = {number: by_lwp[lwp] for number, lwp in self.lwps.items() if lwp in by_lwp}
+        self.team = {number: by_lwp[lwp] for number, lwp in self.lwps.items() if lwp in by_lwp}
 
     @property
     def running(self) -> set[int]:

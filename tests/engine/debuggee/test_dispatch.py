@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from debuggee_client import Client, Refused, where
 
+from pkdb_tui.engine.debuggee.limits import SIGNAL
+
 Program = Callable[..., Client]
 
 FRAMEWORK = """
@@ -191,7 +193,10 @@ def test_a_build_that_fails_stops_at_the_line_and_raises_into_the_program(progra
     assert client.printed == "raised: line 3 doesn't compile\n"
 
 
-def test_a_pause_in_a_long_release_kernel_is_answered_by_the_reader(program: Program, tmp_path: Path) -> None:
+@pytest.mark.parametrize("then", ["run", "stop", "pause"])
+def test_a_pause_in_a_long_release_kernel_is_answered_by_the_reader(
+    program: Program, tmp_path: Path, then: str
+) -> None:
     import textwrap
 
     (tmp_path / "framework.py").write_text(textwrap.dedent(FRAMEWORK).lstrip("\n"))
@@ -214,8 +219,44 @@ def test_a_pause_in_a_long_release_kernel_is_answered_by_the_reader(program: Pro
     running = client.event("inKernel")
     assert (running["launch"], running["kernel"], running["build"]) == (1, "waits", "release")
     assert running["binary"] == "/tmp/optimised.so"
+    assert client.text("waits.__name__") == "'waits'"
+    assert client.event("launchEnded")["launch"] == 1
+    client.request("launchDone", launch=1, then=then)
+    if then != "run":
+        assert where(client.event("stopped")) == ("<module>", 7)
+        client.resume("continue")
     assert client.finish() == 0
     assert client.printed == "release\nafter\n"
+
+
+def test_a_pause_right_before_a_long_release_kernel_is_answered_in_it(program: Program, tmp_path: Path) -> None:
+    """The signal that would stop Python is held back until the kernel is over, as by a launch that just began."""
+    import textwrap
+
+    (tmp_path / "framework.py").write_text(textwrap.dedent(FRAMEWORK).lstrip("\n"))
+    client = program(
+        f"""
+        import signal
+        import time
+        import framework
+
+        def waits(seconds):
+            time.sleep(seconds)
+
+        signal.pthread_sigmask(signal.SIG_BLOCK, [{int(SIGNAL)}])
+        print("blocked")
+        time.sleep(0.5)
+        framework.parallel_for("waits", (5, 6), waits, seconds=3.0)
+        """
+    )
+    client.start()
+    client.resume("continue")
+    client.until_printed("blocked")
+    client.post("pause")
+    assert client.event("inKernel")["kernel"] == "waits"
+    client.event("launchEnded")
+    client.request("launchDone", launch=1, then="run")
+    assert client.finish() == 0
 
 
 def test_a_next_is_dropped_when_the_person_continued_in_the_kernel(dispatching: Client, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 Json = dict[str, Any]
@@ -48,6 +48,9 @@ class Launch(Protocol):
     def let_run(self, epoch: Any, counts: Any, caller: Any) -> None:
         """Don't pass the hook from the next launch by this very call on, while the adapter's epoch stays."""
 
+    def prepare(self) -> None:
+        """Whatever takes long before `run`, where that can be told apart."""
+
     def run(self) -> Any: ...
     def optimised(self) -> Any: ...
     def build_debug(self, conditions: Sequence[Any] = (), *, bounds: bool = True) -> Any: ...
@@ -89,9 +92,16 @@ class Adapter(ABC):
     def look_again(self) -> None:  # noqa: B027 - an adapter whose launches all pass the hook has nothing to do
         """What the debugger looks for may have changed: launches that were let run pass the hook again."""
 
-    def running(self) -> tuple[Any, Launch] | None:
-        """(launching frame, launch) of one that runs without having passed the hook."""
-        return None
+    def running(self) -> Mapping[int, Any]:
+        """By Python's name of the thread, a mark of each launch that runs without having passed the hook."""
+        return {}
+
+    def launch_of(self, mark: Any) -> tuple[Any, Launch]:
+        """(launching frame, launch) of one of those."""
+        raise NotImplementedError
+
+    def attend(self, mark: Any, over: Callable[[], None] | None) -> None:  # noqa: B027 - nothing passes the hook by
+        """Call `over` at the end of one of those, on its thread; None for both takes it back."""
 
     @abstractmethod
     def condition(self, number: int, file: str, line: int, expression: str) -> Any:

@@ -80,10 +80,17 @@ class MinikokkosAdapter(Adapter):
         if debug is not None:
             debug.epoch = object()  # type: ignore[attr-defined]
 
-    def running(self) -> tuple[Any, Any] | None:
+    def running(self) -> Mapping[int, Any]:
         debug = sys.modules.get(f"{PACKAGE}.debug")
-        found = getattr(debug, "running", None)
-        return sys.modules[f"{PACKAGE}.launch"].running(*found) if found is not None else None
+        return dict(getattr(debug, "running", {}))
+
+    def launch_of(self, mark: Any) -> tuple[Any, Any]:
+        found: tuple[Any, Any] = sys.modules[f"{PACKAGE}.launch"].running(*mark)
+        return found
+
+    def attend(self, mark: Any, over: Callable[[], None] | None) -> None:
+        debug: Any = sys.modules[f"{PACKAGE}.debug"]
+        debug.over, debug.attended = over, mark
 
     def condition(self, number: int, file: str, line: int, expression: str) -> Any:
         return sys.modules[f"{PACKAGE}.debug"].Condition(number, file, line, expression)

@@ -141,6 +141,9 @@ class PyKokkosLaunch:
         """The Python function, or what else PyKokkos takes for a kernel."""
         return self._entity
 
+    def prepare(self) -> None:
+        """PyKokkos compiles as it launches."""
+
     def let_run(self, epoch: Any, counts: Any, caller: Any) -> None:
         """Each launch passes the hook: its cost is small beside PyKokkos' own."""
 

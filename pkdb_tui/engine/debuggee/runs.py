@@ -1,0 +1,123 @@
+"""Launches under way, on whichever of the program's threads, and what a native debugger's look at one needs."""
+
+from __future__ import annotations
+
+import _thread
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from types import FrameType
+from typing import Any
+
+from pkdb_tui.engine.debuggee import frames
+from pkdb_tui.engine.debuggee.frameworks.base import Adapter
+
+Json = dict[str, Any]
+
+
+class Attended:
+    """A launch that a native debugger looks at, from `launchReady` or `inKernel` until `launchDone`."""
+
+    def __init__(self, number: int, places: list[frames.Place]) -> None:
+        self.number = number
+        self.places = places
+        self.answers: SimpleQueue[str] = SimpleQueue()
+        self.requests: SimpleQueue[Json | None] = SimpleQueue()
+        self._end = _thread.allocate_lock()
+
+    def claim_end(self) -> bool:
+        """True for the first to ask: whoever tells its end, or finds that it was over before anybody looked."""
+        return self._end.acquire(blocking=False)
+
+
+@dataclass
+class Outcome:
+    """What became of a launch. `then` is launchDone's."""
+
+    result: Any = None
+    error: Exception | None = None
+    then: str = "continue"
+
+    @property
+    def text(self) -> str:
+        return "" if self.error is None else f"{type(self.error).__name__}: {self.error}"
+
+
+@dataclass(eq=False)
+class Run:
+    """An optimised kernel under way."""
+
+    adapter: Adapter
+    launch: Any
+    caller: FrameType
+    thread: int  # Python's name of it
+    number: int
+    mark: Any = None  # the adapter's name of one that has not passed the hook, and has no number yet
+    attended: Attended | None = None
+
+
+@dataclass
+class Runs:
+    """Optimised kernels under way that passed the hook, by thread; with those that the adapters know of, all."""
+
+    adapters: list[Adapter]
+    _seen: dict[int, Run] = field(default_factory=dict)
+
+    def begin(self, adapter: Adapter, launch: Any, caller: FrameType, number: int) -> Run:
+        ident = _thread.get_ident()
+        run = self._seen[ident] = Run(adapter, launch, caller, ident, number)
+        return run
+
+    def end(self, run: Run) -> None:
+        self._seen.pop(run.thread, None)
+
+    @property
+    def count(self) -> int:
+        return len(self._seen) + sum(len(adapter.running()) for adapter in self.adapters)
+
+    def any(self) -> Run | None:
+        """One of them, an older rather than a newer one."""
+        for run in list(self._seen.values()):
+            return run
+        for adapter in self.adapters:
+            for thread, mark in adapter.running().items():
+                caller, launch = adapter.launch_of(mark)
+                return Run(adapter, launch, caller, thread, 0, mark)
+        return None
+
+    def includes(self, run: Run) -> bool:
+        """Whether it is still under way."""
+        if run.mark is None:
+            return self._seen.get(run.thread) is run
+        return run.adapter.running().get(run.thread) is run.mark
+
+    def attend(self, run: Run, attended: Attended, over: Callable[[], None]) -> bool:
+        """Have the end of a run told; False when it has come before that."""
+        run.attended = attended
+        if run.mark is not None:
+            run.adapter.attend(run.mark, over)
+        # In this order: an end that comes in between is seen by one of the two threads at least.
+        if self.includes(run) or not attended.claim_end():
+            return True
+        self.look_away(run)
+        return False
+
+    @staticmethod
+    def look_away(run: Run) -> None:
+        """Nobody asks for its end any more."""
+        if run.mark is not None:
+            run.adapter.attend(None, None)
+
+
+def system_thread(ident: int) -> int:
+    """The system's number of a Python thread, or 0 where nobody knows it."""
+    threading = sys.modules.get("threading")
+    if threading is not None:
+        if ident == threading.main_thread().ident:
+            return os.getpid()
+        for thread in threading.enumerate():
+            if thread.ident == ident:
+                return int(thread.native_id or 0)
+    return os.getpid() if ident == _thread.get_ident() else 0

@@ -154,7 +154,7 @@ class KernelSide:
 
     async def _watched(self, entry: Entry) -> str:
         known = entry.native
-        if known is not None and known.locations and entry.unavailable == "":
+        if known is not None and (known.locations or known.ended) and entry.unavailable == "":
             return self._watched_as.get(entry.id, "")
         if self.stop is None:
             raise ExpressionError("A watchpoint can be set only while stopped in a kernel.")

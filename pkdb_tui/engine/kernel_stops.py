@@ -37,6 +37,7 @@ from pkdb_tui.engine.native.base import (
     NativeStop,
     NativeVariable,
     PauseMissed,
+    PlacementsChanged,
     ProcessEnded,
     StepKind,
     StopCause,
@@ -303,6 +304,9 @@ class KernelStops:
                     session.looking.show(msgspec.structs.replace(session.snapshot, threads=threads))
                 if hits:
                     session.emit(BreakpointsChanged(breakpoints=session.breakpoints))
+            case PlacementsChanged(placements=placements):
+                session.book.placed_natively(placements)
+                session.emit(BreakpointsChanged(breakpoints=session.breakpoints))
             case PauseMissed():
                 session.spawn(self._missed())
             case ControllerLost(reason=reason):

@@ -48,6 +48,7 @@ class NativePlacement(msgspec.Struct, frozen=True, kw_only=True):
     id: int
     locations: int
     reason: str = ""
+    ended: bool = False  # a watchpoint whose variable has left its scope: it is set anew only when asked for anew
     pending: bool = False
 
 
@@ -119,6 +120,12 @@ class ThreadsChanged(ControllerEvent, frozen=True, kw_only=True):
 
     threads: tuple[ThreadRange, ...]
     hits: Mapping[int, int] = {}
+
+
+class PlacementsChanged(ControllerEvent, frozen=True, kw_only=True):
+    """What these breakpoints are has changed without anybody asking for it."""
+
+    placements: tuple[NativePlacement, ...]
 
 
 class PauseMissed(ControllerEvent, frozen=True, kw_only=True):

@@ -69,6 +69,7 @@ class GdbController(Controller):
         self._attached = False
         self._stops = asyncio.Event()
         self._views: dict[int, dict[str, Any]] = {}
+        self._loaded: set[str] = set()  # binaries whose symbols gdb has read
         self._detaching = False
         self._end = EndWatch(self._program_ended)
 
@@ -86,6 +87,7 @@ class GdbController(Controller):
         self.pid = pid
         self._detaching = False
         self.threads, self.placing = Threads(), Placing(self)
+        self._loaded = set()
         self._reset()
         await self.mi.start([self._gdb, "--interpreter=mi3", "-nx", "-q"])
         try:
@@ -144,6 +146,18 @@ class GdbController(Controller):
     # --- a launch ---
 
     async def load_kernel(self, kernel: KernelReady) -> None:
+        if kernel.binary in self._loaded or not self.placing.watches:
+            await self._load(kernel, 0)
+            return
+        # gdb takes watchpoints out as it reads symbols, and puts them in again only with a stopped thread to look at.
+        await self.learn_threads()
+        number = next((n for n, lwp in self.threads.lwps.items() if lwp == kernel.thread), 0)
+        async with self.gathering.waiting.held(number):
+            await self._load(kernel, number)
+            await self.placing.renew_watches(number)
+
+    async def _load(self, kernel: KernelReady, thread: int) -> None:
+        """Read symbols with a stopped thread selected, or with none."""
         conditions = [[c.file, c.line] for c in kernel.conditions]
         await self.ask(
             "load",
@@ -154,8 +168,10 @@ class GdbController(Controller):
                 "team": kernel.team,
                 "lines": kernel.lines,
                 "sources": conditions,
+                "thread": thread,
             },
         )
+        self._loaded.add(kernel.binary)
         self.kernel = kernel
         self.threads.forget_team()
         self.threads.dispatching = kernel.thread

@@ -18,6 +18,7 @@ import gdb
 sys.path.append(os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3)))
 
 from pkdb_tui.engine.native import gdbside_breakpoints as breakpoints
+from pkdb_tui.engine.native import gdbside_frames as frames
 from pkdb_tui.engine.native import gdbside_looking as looking
 from pkdb_tui.engine.native import gdbside_places as places
 from pkdb_tui.engine.native import gdbside_symbols as symbols
@@ -49,6 +50,8 @@ class Command(gdb.MICommand):  # type: ignore[misc]
 
 
 def load(argument: Any) -> Any:
+    if argument.get("thread"):
+        frames.select(argument["thread"])
     answer = symbols.load(argument)
     places.forget_team()
     return answer
@@ -64,6 +67,7 @@ COMMANDS: dict[str, Callable[[Any], Any]] = {
     "rule": places.rule,
     "hits": places.hits,
     "watch": breakpoints.watch,
+    "renew": breakpoints.renew,
     "remove": breakpoints.remove,
     "enable": breakpoints.enable,
     "beyond": breakpoints.beyond,

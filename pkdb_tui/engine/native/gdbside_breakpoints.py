@@ -10,7 +10,7 @@ from pkdb_tui.engine.native import gdbside_frames as frames
 from pkdb_tui.engine.native.gdbside_places import Place
 from pkdb_tui.engine.native.gdbside_symbols import Body, function_at, lines_of, same_function
 
-WATCH_WORDS = 4  # debug registers of a processor, eight bytes each
+REGISTERS = 4  # debug registers of a processor, eight bytes each
 
 
 def insert(argument: Body) -> Body:
@@ -31,13 +31,17 @@ def insert(argument: Body) -> Body:
 
 
 def watch(argument: Body) -> Body:
-    """A hardware watchpoint on an expression in a thread's selected kernel frame."""
+    """A hardware watchpoint on an expression in a thread's selected kernel frame: its number.
+
+    Where too few registers are free, how many there are and are needed.
+    """
     frames.select(argument["thread"])
     frame = next(iter(frames.kernel_frames()), None)
     if frame is not None:
         frame.select()
-    if watched_words() + words(gdb.parse_and_eval(argument["expression"])) > WATCH_WORDS:
-        raise gdb.GdbError(f"no hardware watchpoint is free: the processor has {WATCH_WORDS}")
+    needed = registers(gdb.parse_and_eval(argument["expression"]))
+    if taken_registers() + needed > REGISTERS:
+        return {"registers": REGISTERS, "needed": needed}
     breakpoint = gdb.Breakpoint(argument["expression"], gdb.BP_WATCHPOINT, gdb.WP_WRITE)
     try:
         if breakpoint.type != gdb.BP_HARDWARE_WATCHPOINT:
@@ -50,18 +54,37 @@ def watch(argument: Body) -> Body:
     return {"number": breakpoint.number}
 
 
-def words(value: Any) -> int:
-    """Debug registers that watching a value takes."""
-    return (int(value.type.strip_typedefs().sizeof) + 7) // 8
+def renew(argument: Body) -> list[int]:
+    """Put watchpoints in anew, a stopped thread being selected; those that could not be."""
+    if argument["thread"]:
+        frames.select(argument["thread"])
+    wanted = set(argument["numbers"])
+    for breakpoint in gdb.breakpoints():
+        if breakpoint.number in wanted:
+            breakpoint.enabled = False
+            breakpoint.enabled = True
+    known = {breakpoint.number: breakpoint for breakpoint in gdb.breakpoints()}
+    return [number for number in wanted if number not in known or not known[number].enabled]
 
 
-def watched_words() -> int:
-    """Debug registers taken already; one that can't be evaluated any more has left its scope."""
+def registers(value: Any) -> int:
+    """Debug registers that watching a value takes: each watches 1, 2, 4 or 8 bytes at a multiple of as many."""
+    size = int(value.type.strip_typedefs().sizeof)
+    address = int(value.address) if value.address is not None else 0
+    count = 0
+    while size > 0:
+        width = next(width for width in (8, 4, 2, 1) if width <= size and address % width == 0)
+        address, size, count = address + width, size - width, count + 1
+    return count
+
+
+def taken_registers() -> int:
+    """Those taken already; a watchpoint that can't be evaluated any more has left its scope."""
     taken = 0
     for breakpoint in gdb.breakpoints():
         if breakpoint.type == gdb.BP_HARDWARE_WATCHPOINT:
             try:
-                taken += words(gdb.parse_and_eval(breakpoint.expression))
+                taken += registers(gdb.parse_and_eval(breakpoint.expression))
             except gdb.error:
                 taken += 1
     return taken

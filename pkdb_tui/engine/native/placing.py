@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pkdb_tui.engine.errors import NativeError
-from pkdb_tui.engine.native.base import Hit, NativeBreakpoint, NativePlacement, StopCause
+from pkdb_tui.engine.native.base import Hit, NativeBreakpoint, NativePlacement, PlacementsChanged, StopCause
 from pkdb_tui.engine.native.threads import Arrival
 from pkdb_tui.engine.protocol import KernelReady
 
@@ -28,6 +28,17 @@ class Placed:
     reason: str = ""
     pending: bool = False  # no kernel with its line has been loaded
     spent: bool = False  # temporary, and hit
+    ended: bool = False  # a watchpoint whose variable has left its scope
+
+    @property
+    def placement(self) -> NativePlacement:
+        return NativePlacement(
+            id=self.wanted.id,
+            locations=len(self.numbers),
+            reason=self.reason,
+            pending=self.pending,
+            ended=self.ended,
+        )
 
 
 @dataclass(frozen=True)
@@ -78,12 +89,10 @@ class Placing:
                 await self._addresses(placed)
         except NativeError as error:
             placed.reason = error.title
-        return NativePlacement(
-            id=wanted.id, locations=len(placed.numbers), reason=placed.reason, pending=placed.pending
-        )
+        return placed.placement
 
     async def _watch(self, placed: Placed) -> None:
-        if placed.numbers:
+        if placed.numbers or placed.ended:
             return
         threads = self._controller.threads
         thread = next((n for n in threads.stopped if n in threads.team), None)
@@ -93,7 +102,29 @@ class Placing:
         answer = await self._controller.ask(
             "watch", {"thread": thread, "expression": wanted.watch, "condition": wanted.condition}
         )
+        if "number" not in answer:
+            placed.reason = self._no_register(answer["registers"], answer["needed"])
+            return
         placed.numbers, placed.reason = [answer["number"]], ""
+
+    def _no_register(self, registers: int, needed: int) -> str:
+        taken = [str(number) for number, other in self._placed.items() if other.wanted.watch and other.numbers]
+        listed = " and ".join(filter(None, [", ".join(taken[:-1]), taken[-1]])) if taken else ""
+        if not taken:
+            return f"it takes {needed} of the processor's {registers} watch registers: watch something smaller"
+        which = f"watchpoint {listed} takes" if len(taken) == 1 else f"watchpoints {listed} take"
+        return f"the processor has {registers} watch registers, which {which}: delete one, and this one is set"
+
+    @property
+    def watches(self) -> bool:
+        """Whether a watchpoint is in."""
+        return any(placed.wanted.watch and placed.numbers for placed in self._placed.values())
+
+    async def renew_watches(self, thread: int) -> None:
+        """Put watchpoints in anew after symbols were read, in a thread that stands."""
+        numbers = {n: placed for placed in self._placed.values() if placed.wanted.watch for n in placed.numbers}
+        for number in await self._controller.ask("renew", {"thread": thread, "numbers": list(numbers)}):
+            numbers[number].reason = "gdb could not put it in again: delete it, and watch anew at the next stop"
 
     async def _addresses(self, placed: Placed) -> None:
         """New addresses only: a kernel loaded later adds its own."""
@@ -220,8 +251,11 @@ class Placing:
         return interrupting and in_kernel
 
     def _watched(self, arrival: Arrival) -> bool:
-        if "scope" in arrival.reason or not arrival.place.get("file"):
-            return False  # or memory that Python, not a kernel, has written
+        if "scope" in arrival.reason:
+            self._out_of_scope(int(arrival.body.get("wpnum", 0)))
+            return False
+        if not arrival.place.get("file"):
+            return False  # memory that Python, not a kernel, has written
         number = int(arrival.body.get("wpt", {}).get("number", 0) or arrival.body.get("hw-rwpt", {}).get("number", 0))
         found = [n for n, placed in self._placed.items() if number in placed.numbers]
         if not found:
@@ -230,6 +264,14 @@ class Placing:
         arrival.cause, arrival.ids = StopCause.WATCHPOINT, tuple(found)
         arrival.text = f"{value.get('old', '?')} -> {value.get('new', '?')}"
         return True
+
+    def _out_of_scope(self, number: int) -> None:
+        """gdb has taken out a watchpoint with the frame of its variable."""
+        for placed in self._placed.values():
+            if number in placed.numbers:
+                placed.numbers, placed.ended = [], True
+                placed.reason = f"{placed.wanted.watch} has left its scope: watch it anew at another stop"
+                self._controller.listener(PlacementsChanged(placements=(placed.placement,)))
 
     # --- who hit what ---
 

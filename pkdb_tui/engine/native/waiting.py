@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import contextlib
+from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pkdb_tui.engine.native.proc import waits_for_a_thread
@@ -77,22 +78,38 @@ class Waiting:
         async with self._controller.gathering.lock:
             return await self._stopped_at_barrier(number)
 
-    async def _stopped_at_barrier(self, number: int) -> bool:
+    @contextlib.asynccontextmanager
+    async def held(self, number: int) -> AsyncIterator[None]:
+        """A thread stopped, if it can be, for as long as this lasts."""
         controller = self._controller
-        if number in controller.threads.stopped or controller.gathering.interrupting:
-            return False  # it stands, or is to
+        async with controller.gathering.lock:
+            runs = number in controller.threads.running
+            ours = runs and await self._stop(number)
+            try:
+                yield
+            finally:
+                if ours:
+                    await controller.release([number])
+
+    async def _stop(self, number: int) -> bool:
+        """Stop a thread that runs; False when it comes to a stop of its own meanwhile, or to none."""
         future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._peeked[number] = future
         try:
-            await controller.mi.command(f"-exec-interrupt --thread {number}")
+            await self._controller.mi.command(f"-exec-interrupt --thread {number}")
             async with asyncio.timeout(PEEK):
-                ours = await future
+                return await future
         except TimeoutError:
             return False
         finally:
             del self._peeked[number]
-        if not ours:
-            return False  # it came to a stop of its own meanwhile
+
+    async def _stopped_at_barrier(self, number: int) -> bool:
+        controller = self._controller
+        if number in controller.threads.stopped or controller.gathering.interrupting:
+            return False  # it stands, or is to
+        if not await self._stop(number):
+            return False
         place = await self._place(number)
         controller.placing.stands(number, place)
         if not await controller.stepper.goes_on(number, place):

@@ -23,6 +23,7 @@ from pkdb_tui.engine.native.base import (
     NativeStop,
     NativeVariable,
     PauseMissed,
+    PlacementsChanged,
     ProcessEnded,
     StepKind,
     ThreadsChanged,
@@ -55,6 +56,7 @@ class Debugged:
         self.hits: Counter[int] = Counter()
         self.events: asyncio.Queue[ControllerEvent | dict[str, Any]] = asyncio.Queue()
         self.changes: list[ThreadsChanged] = []
+        self.placements: list[NativePlacement] = []  # those that changed by themselves
         self._change = asyncio.Event()
         self._reader: asyncio.Task[None] | None = None
         self.process: asyncio.subprocess.Process
@@ -107,6 +109,9 @@ class Debugged:
         match event:
             case KernelStopped(stop=stop):
                 self.hits.update(stop.hits)
+            case PlacementsChanged(placements=placements):
+                self.placements += placements
+                return
             case ThreadsChanged(hits=hits):
                 self.hits.update(hits)
                 self.changes.append(event)

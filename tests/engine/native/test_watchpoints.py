@@ -38,6 +38,10 @@ async def test_a_local_ends_quietly_with_its_scope(branch: KernelProgram) -> Non
         await run.controller.resume()
         await run.end()
         assert run.hits == {1: 1, 7: 2}
+        assert [(p.id, p.locations, p.ended) for p in run.placements] == [(7, 0, True)]
+        assert run.placements[0].reason == "value has left its scope: watch it anew at another stop"
+        [placement] = await run.controller.place([NativeBreakpoint(id=7, watch="value")])
+        assert placement == run.placements[0]
 
 
 async def test_a_condition_on_a_watchpoint(branch: KernelProgram) -> None:
@@ -73,7 +77,27 @@ async def test_more_watchpoints_than_the_processor_has(branch: KernelProgram) ->
         placements = await run.controller.place(wanted)
         assert [p.locations for p in placements[:4]] == [1, 1, 1, 1]
         assert placements[4].locations == 0
-        assert "no hardware watchpoint is free" in placements[4].reason
+        assert placements[4].reason == (
+            "the processor has 4 watch registers, which watchpoints 0, 1, 2 and 3 take: delete one, and this one is set"
+        )
+        placements = await run.controller.place(wanted[1:])
+        assert [p.locations for p in placements] == [1, 1, 1, 1]
+        await run.controller.place([])
+        await run.controller.resume()
+        await run.end()
+
+
+async def test_a_double_between_two_words_takes_two_registers(branch: KernelProgram) -> None:
+    async with Debugged(branch, threads=1) as run:
+        await run.begin(run.at("value: float"))
+        await run.stop()
+        start = (await run.values(0))["a"].address
+        wanted = [NativeBreakpoint(id=n, watch=f"*(double*){start + 4 + 16 * n}") for n in range(3)]
+        placements = await run.controller.place([*wanted, run.at("value: float", 9)])
+        assert [p.locations for p in placements] == [1, 1, 0, 1]
+        assert "which watchpoints 0 and 1 take" in placements[2].reason
+        await run.controller.resume()
+        assert (await run.stop()).cause is StopCause.BREAKPOINT
         await run.controller.place([])
         await run.controller.resume()
         await run.end()

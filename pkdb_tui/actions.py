@@ -105,7 +105,7 @@ class Actions(Questions):
     async def action_pause(self) -> None:
         """Ctrl-C: pause what runs, interrupt an evaluation, or drop what is being typed."""
         session = self.bridge.session
-        if session.phase.running or session.kernel_stops.some_run:
+        if session.pausable or session.kernel_stops.some_run:
             await self.carry_out("pause", quiet=True)
         elif session.looking.evaluating:
             with suppress(WrongPhase, DebuggeeLost):  # it has just ended

@@ -83,7 +83,7 @@ class Plain:
 
     def _interrupt(self) -> None:
         """Ctrl-C pauses; when that brings no stop, the next one brings the prompt."""
-        if not self.session.phase.running:
+        if not self.session.pausable:
             return
         if self._interrupted or not self.session.connection.connected:
             self._released.set()

@@ -47,6 +47,10 @@ class NativeError(PkdbError):
     """The native debugger refused or failed a request."""
 
 
+class NativeLost(NativeError):
+    """The native debugger is gone, and with it what was asked of it."""
+
+
 class NativeUnavailable(NativeError):
     """No native debugger can be used here: missing, not permitted or lost."""
 

@@ -48,6 +48,7 @@ class KernelSide:
         self._frames: dict[int, list[NativeFrame]] = {}
         self._variables: dict[tuple[int, int], list[NativeVariable]] = {}
         self._lock = asyncio.Lock()
+        self._hurries = 0
 
     @property
     def attached(self) -> bool:
@@ -66,6 +67,7 @@ class KernelSide:
         if self._controller is None:
             self._controller = self._factory(self._listener)
             self._controller.owner = self.owner
+            self._controller.hurry(self._hurries > 0)
         if not self._controller.attached:
             await self._controller.attach(pid)
             self.entered = pid
@@ -75,6 +77,30 @@ class KernelSide:
         self.forget()
         if controller is not None:
             await controller.detach()
+
+    @property
+    def hanging(self) -> bool:
+        """Whether the native debugger owes an answer and does nothing."""
+        return self._controller is not None and self._controller.hanging
+
+    @contextlib.contextmanager
+    def hurried(self) -> Iterator[None]:
+        """In this block a native debugger that hangs is ended at once."""
+        self._hurry(1)
+        try:
+            yield
+        finally:
+            self._hurry(-1)
+
+    def _hurry(self, more: int) -> None:
+        self._hurries += more
+        if self._controller is not None:
+            self._controller.hurry(self._hurries > 0)
+
+    async def answered(self) -> None:
+        """Until what the native debugger is asked now is answered, or can't be any more."""
+        if self._controller is not None:
+            await self._controller.answered()
 
     def kill(self) -> None:
         """End the debugger at once, without waiting."""

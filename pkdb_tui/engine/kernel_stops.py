@@ -27,10 +27,11 @@ from pkdb_tui.engine.api import (
 )
 from pkdb_tui.engine.breakpoints import Entry
 from pkdb_tui.engine.debuggee.log_points import template_literal
-from pkdb_tui.engine.errors import NativeError, NativeUnavailable, PkdbError, UsageError, WrongPhase
+from pkdb_tui.engine.errors import NativeError, NativeLost, NativeUnavailable, PkdbError, UsageError, WrongPhase
 from pkdb_tui.engine.kernel_side import stopped_threads
 from pkdb_tui.engine.native.base import (
     ControllerEvent,
+    ControllerHangs,
     ControllerLost,
     Hit,
     KernelStopped,
@@ -54,6 +55,11 @@ CONSTANT_SECONDS = 2.0
 PAUSE_SECONDS = 2.0
 MISSED_SECONDS = 0.02  # until a pause that found nobody in the kernel is tried again
 ATTACHING = "attaching the native debugger"
+HANGS = (
+    "The native debugger doesn't answer ({seconds:g} s). It is ended after {limit:g} s, or at once by pausing; "
+    "`restart` and `quit` work meanwhile."
+)
+GONE = "The native debugger is gone: {reason} The program runs on; kernel breakpoints return at the next launch."
 IN_NATIVE_CODE = (
     "The program is in native code that keeps Python waiting, with no line to stop at. "
     "It stops as soon as that code returns."
@@ -93,16 +99,23 @@ class KernelStops:
         self._told_unavailable = ""
         self._told_slow: set[tuple[int, str]] = set()
         self._interrupting = asyncio.Lock()
+        self._left: KernelReady | None = None  # the kernel under way, whose debugger is gone
+        self._coped = asyncio.Event()  # with the loss of a debugger, if there was one
+        self._coped.set()
+        self._ready = asyncio.Event()  # no launch is being made ready
+        self._ready.set()
 
     def begin(self) -> None:
         """A new process: it counts its launches from one."""
-        self._launch, self._over, self._optimised = 0, 0, None
+        self._launch, self._over, self._optimised, self._left = 0, 0, None, None
 
     # --- the launch protocol ---
 
     async def launch_ready(self, body: dict[str, Any]) -> None:
         """Attach if needed, place, let the kernel go; whatever fails, the kernel runs."""
         session = self._session
+        self._left = None
+        self._ready.clear()
         try:
             kernel = msgspec.convert(body, KernelReady, strict=False)
             session.enter(Phase.DISPATCHING)
@@ -113,12 +126,16 @@ class KernelStops:
             await session.kernels.prepare(kernel, conditions)
             self._tell_slow(kernel)
         except NativeUnavailable as error:
+            self._left = kernel
             self._unavailable(str(error))
+        except NativeLost:
+            pass  # told with the loss
         except NativeError as error:
             session.emit(Notice(text=str(error), severity=Severity.ERROR))
         finally:
             # Whatever went wrong, the program must not wait for ever.
             session.connection.post("launchGo", launch=body["launch"])
+            self._ready.set()
         session.emit(BreakpointsChanged(breakpoints=session.breakpoints))
         session.enter(Phase.RUNNING_KERNEL)
         if session.moves.pausing:  # asked for while it was compiled, or the debugger attached
@@ -156,6 +173,7 @@ class KernelStops:
             await session.kernels.attach(session.program.pid)
         finally:
             session.emit(Progress(task=ATTACHING, done=True))
+        self._told_unavailable = ""
         for entry in session.book.entries.values():
             entry.unavailable = ""
 
@@ -173,6 +191,7 @@ class KernelStops:
         """The kernel is over; whatever fails here, the program goes on as it was told to."""
         session = self._session
         self._over, self._optimised = body["launch"], None
+        self._left = None
         try:
             await session.kernels.ended()
             session.launch_log.ended()
@@ -238,6 +257,7 @@ class KernelStops:
                 return
             try:
                 await self._attach()
+                await self._find_again()
                 optimised = self._optimised
                 if optimised is not None and session.kernels.kernel is None:
                     await session.kernels.adopt(optimised)
@@ -265,6 +285,22 @@ class KernelStops:
             await asyncio.sleep(MISSED_SECONDS)  # it is about to enter the kernel, or to tell its end
             if session.moves.pausing and session.kernels.kernel is kernel:
                 await self.interrupt()
+
+    async def _find_again(self) -> None:
+        """A new debugger, in a kernel whose first one is gone: the same breakpoints in it."""
+        kernel, self._left = self._left, None
+        if kernel is not None and self._session.kernels.kernel is None:
+            conditions = {entry.id: entry.spec.condition for entry in self._session.book.entries.values()}
+            await self._session.kernels.prepare(msgspec.structs.replace(kernel, stop_at_entry=False), conditions)
+            self._session.emit(BreakpointsChanged(breakpoints=self._session.breakpoints))
+
+    async def coped(self) -> None:
+        """Until the loss of a debugger has been dealt with."""
+        await self._coped.wait()
+
+    async def ready(self) -> None:
+        """Until no debugger is being attached for a launch."""
+        await self._ready.wait()
 
     @property
     def some_run(self) -> bool:
@@ -309,25 +345,32 @@ class KernelStops:
                 session.emit(BreakpointsChanged(breakpoints=session.breakpoints))
             case PauseMissed():
                 session.spawn(self._missed())
+            case ControllerHangs(seconds=seconds, limit=limit):
+                session.emit(Notice(text=HANGS.format(seconds=seconds, limit=limit), severity=Severity.WARNING))
             case ControllerLost(reason=reason):
+                kernel = session.kernels.kernel
+                self._left = kernel if kernel is not None and kernel.build != "release" else None
+                self._coped.clear()
                 session.spawn(self._lost(reason))
             case ProcessEnded():
                 pass  # the program's own end is told by its exit status
 
     async def _lost(self, reason: str) -> None:
         session = self._session
-        await session.kernels.detach()
-        for entry in session.book.in_kernels():
-            entry.unavailable = f"the native debugger is gone ({reason}); it is attached again at the next launch"
-            entry.native = None
-        text = (
-            f"The native debugger is gone: {reason} The program runs on; kernel breakpoints return at the next launch."
-        )
-        session.emit(Notice(text=text, severity=Severity.ERROR))
-        session.emit(BreakpointsChanged(breakpoints=session.breakpoints))
-        if session.phase is Phase.STOPPED_KERNEL:
-            session.snapshot = None
-            session.enter(Phase.RUNNING_KERNEL)
+        try:
+            await session.kernels.detach()
+            for entry in session.book.in_kernels():
+                entry.unavailable = (
+                    f"the native debugger is gone ({reason.rstrip('.')}); it is attached again at the next launch"
+                )
+                entry.native = None
+            session.emit(Notice(text=GONE.format(reason=reason), severity=Severity.ERROR))
+            session.emit(BreakpointsChanged(breakpoints=session.breakpoints))
+            if session.phase is Phase.STOPPED_KERNEL:
+                session.snapshot = None
+                session.enter(Phase.RUNNING_KERNEL)
+        finally:
+            self._coped.set()
 
     async def _stopped(self, stop: NativeStop) -> None:
         session = self._session

@@ -193,6 +193,7 @@ class Life:
         # A debugger that is there lets no SIGTRAP through: it is gone, whether or not its own end was seen already.
         if status == -signal.SIGTRAP and session.program is not None and session.kernels.entered == session.program.pid:
             session.emit(Notice(text=TRAPPED, severity=Severity.ERROR))
+        session.kernels.kill()
         await session.kernels.detach()
         program, session.program = session.program, None
         if program is not None:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from pkdb_tui.engine.api import Phase, StopSnapshot
-from pkdb_tui.engine.errors import DebuggeeLost, PkdbError, WrongPhase
+from pkdb_tui.engine.errors import DebuggeeLost, NativeLost, PkdbError, WrongPhase
 
 if TYPE_CHECKING:
     from pkdb_tui.engine.session import Session
@@ -55,7 +55,8 @@ class Moves:
         try:
             yield snapshot
         finally:
-            self._moving = None
+            if self._moving is moving:
+                self._moving = None
             moving.set()
 
     async def resume(self, verb: Verb, *, line: int, threads: str, all_threads: bool) -> None:
@@ -85,10 +86,28 @@ class Moves:
     async def pause(self) -> None:
         """See `Session.pause`."""
         session = self._session
-        if self._moving is not None:
-            await self._moving.wait()
-            if session.phase.stopped:
+        with session.kernels.hurried():
+            goes = session.phase.running or self.moving
+            await session.kernels.answered()
+            if self._moving is not None:
+                await self._moving.wait()
+            await session.kernel_stops.coped()
+            if goes and session.phase.stopped:
                 return  # the verb failed or stopped again at once: it stands, as was asked
+            try:
+                await self._pause()
+            except NativeLost:
+                await session.kernel_stops.coped()
+                await self._pause()
+            await session.kernel_stops.ready()
+
+    @property
+    def moving(self) -> bool:
+        """Whether a verb is about to let the program go."""
+        return self._moving is not None
+
+    async def _pause(self) -> None:
+        session = self._session
         if session.phase is Phase.STOPPED_KERNEL:
             await session.kernel_stops.pause_rest()
             return
@@ -131,4 +150,5 @@ class Moves:
         await asyncio.sleep(PAUSE_GRACE)
         answered = self._in_kernel_heard == generation
         if session.generation == generation and session.phase is Phase.RUNNING_PYTHON and not answered:
-            await session.kernel_stops.interrupt()
+            with session.kernels.hurried():
+                await session.kernel_stops.interrupt()

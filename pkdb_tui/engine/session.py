@@ -218,9 +218,15 @@ class Session:
     async def pause(self) -> None:
         """Stop the program where it is: at a Python line, or at a kernel line; at a kernel stop, what still runs.
 
-        Never refused because of a verb under way: it follows as soon as that has let the program go.
+        Never refused because of a verb under way: it follows as soon as that has let the program go. A native debugger
+        that hangs is ended, and a new one attached.
         """
         await self.moves.pause()
+
+    @property
+    def pausable(self) -> bool:
+        """Whether there is something to stop: what runs or is about to, or a native debugger that hangs."""
+        return self.phase.running or self.moves.moving or self.kernels.hanging
 
     # --- breakpoints ---
 

@@ -107,6 +107,9 @@ hook: Hook | None = None
 epoch: object = None
 """Made anew by the debugger whenever what it looks for may have changed: launches pass the hook again then."""
 
+addition: str = ""
+"""C++ that the debugger wants in every debug build, behind the kernel's."""
+
 running: dict[int, tuple[Any, ...]] = {}
 """By thread, the arguments of `launch.running` for a launch that runs there without the hook."""
 

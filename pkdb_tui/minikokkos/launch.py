@@ -183,7 +183,7 @@ class KernelLaunch(debug.Launch):
 
     def build_debug(self, conditions: Sequence[Condition] = (), *, bounds: bool = True) -> DebugBuild:
         program = self._program(conditions)
-        built = build(program.source, DEBUG + (BOUNDS if bounds else ()))
+        built = build(program.source + debug.addition, DEBUG + (BOUNDS if bounds else ()))
         return DebugBuild(
             path=built.path,
             seconds=built.seconds,

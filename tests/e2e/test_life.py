@@ -42,16 +42,54 @@ def test_program_killed(start: Start, marked: Marked) -> None:
 
 
 def test_native_debugger_killed(start: Start, marked: Marked) -> None:
-    """Its breakpoint instructions stay in the program, which can't go on: it is said, and a restart keeps all."""
+    """Its breakpoints are taken out of the program, which runs on; a restart has them all."""
     screen = start(KERNEL)
     stop_in_kernel(screen)
     os.kill(marked.one(GDB), signal.SIGKILL)
-    screen.wait_for("The native debugger ended while its breakpoints were in the program")
-    screen.wait_for("exited: signal SIGTRAP")
+    screen.wait_for("The native debugger is gone: gdb ended. The program runs on")
+    screen.wait_for("exited: status 0")
+    screen.press("7")
+    screen.wait_for("total is 2240.0")
+    screen.press("Escape")
     screen.press("R")
     screen.wait_for(AT_START)
     screen.press("c")
     screen.wait_for(r"▪ kernel scaled_sum .*breakpoint 1")
+
+
+def test_native_debugger_hung(start: Start, marked: Marked) -> None:
+    """It is said what to do; a pause ends it and lets the program run on."""
+    screen = start(KERNEL)
+    stop_in_kernel(screen)
+    os.kill(marked.one(GDB), signal.SIGSTOP)
+    screen.press("n")
+    screen.wait_for(r"The native debugger doesn't answer \(3 s\)")
+    screen.press("C-c")
+    screen.wait_for("The native debugger is gone: gdb did not answer within 3 s and was ended. The program runs on")
+    screen.wait_for("exited: status 0")
+    screen.press("R")
+    screen.wait_for(AT_START)
+    screen.press("q")
+    assert screen.wait_end() == "0"
+
+
+@pytest.mark.parametrize("verb", ["n", "c", ""])
+def test_restart_behind_a_hung_native_debugger(start: Start, marked: Marked, verb: str) -> None:
+    screen = start(KERNEL)
+    stop_in_kernel(screen)
+    os.kill(marked.one(GDB), signal.SIGSTOP)
+    if verb:
+        screen.press(verb)
+    screen.press("R")
+    screen.wait_for(AT_START)
+    screen.press("c")
+    screen.wait_for(r"▪ kernel scaled_sum .*breakpoint 1")
+    os.kill(marked.one(GDB), signal.SIGSTOP)
+    if verb:
+        screen.press(verb)
+    screen.press("q")
+    assert screen.wait_end() == "0"
+    assert until(lambda: not marked.debugging(), 3.0), marked.debugging()
 
 
 def test_restart_keeps_breakpoint(start: Start) -> None:

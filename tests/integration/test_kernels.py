@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import signal
@@ -242,25 +241,3 @@ def test_a_debugger_killed_at_a_kernel_stop_leaves_no_process() -> None:
         assert len(living(marker)) >= 2
         send_signal(child, signal.SIGKILL)
         assert gone(marker)
-
-
-def test_gdb_killed_at_a_kernel_stop_is_told_and_restart_brings_all_back() -> None:
-    with terminal("--runtime", "embedded", "-c", "break 21", "-c", "continue", "dot.py") as child:
-        child.expect_exact("stopped: breakpoint 1 dot.py:21 in weigh")
-        child.expect_exact(PROMPT)
-        assert child.pid is not None
-        (native,) = [pid for pid in children(child.pid) if Path(f"/proc/{pid}/comm").read_text() == "gdb\n"]
-        os.kill(native, signal.SIGKILL)
-        child.expect_exact("error: The native debugger ended while its breakpoints were in the program")
-        child.expect_exact("exited: signal SIGTRAP")
-        child.sendline("restart")
-        child.expect_exact("stopped: start dot.py:1 in <module>")
-        child.expect_exact(PROMPT)
-        child.sendline("continue")
-        child.expect_exact("stopped: breakpoint 1 dot.py:21 in weigh")
-
-
-def children(parent: int) -> list[int]:
-    return [
-        int(pid) for task in Path(f"/proc/{parent}/task").iterdir() for pid in (task / "children").read_text().split()
-    ]

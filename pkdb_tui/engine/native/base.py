@@ -139,6 +139,13 @@ class ProcessEnded(ControllerEvent, frozen=True, kw_only=True):
     signal: str = ""
 
 
+class ControllerHangs(ControllerEvent, frozen=True, kw_only=True):
+    """The native debugger owes an answer and has done nothing for `seconds`; after `limit` it will be ended."""
+
+    seconds: float
+    limit: float
+
+
 class ControllerLost(ControllerEvent, frozen=True, kw_only=True):
     """The native debugger itself died or stopped answering."""
 
@@ -171,6 +178,17 @@ class Controller(ABC):
     @property
     @abstractmethod
     def attached(self) -> bool: ...
+
+    @property
+    def hanging(self) -> bool:
+        """Whether the native debugger owes an answer and does nothing."""
+        return False
+
+    def hurry(self, wanted: bool) -> None:  # noqa: B027 - one that can't hang needs none
+        """While wanted, a native debugger that hangs is ended at once."""
+
+    async def answered(self) -> None:  # noqa: B027 - one that answers at once owes nothing
+        """Until what the native debugger is asked now is answered, or can't be any more."""
 
     @abstractmethod
     async def attach(self, pid: int) -> None:

@@ -13,9 +13,10 @@ from typing import Any
 import msgspec
 
 from pkdb_tui.engine.api import ThreadRange
-from pkdb_tui.engine.errors import NativeError, NativeUnavailable
+from pkdb_tui.engine.errors import NativeError, NativeLost, NativeUnavailable
 from pkdb_tui.engine.native.base import (
     Controller,
+    ControllerHangs,
     ControllerLost,
     Listener,
     NativeBreakpoint,
@@ -29,9 +30,10 @@ from pkdb_tui.engine.native.base import (
 )
 from pkdb_tui.engine.native.ending import EndWatch
 from pkdb_tui.engine.native.gathering import Gathering
-from pkdb_tui.engine.native.mi import MiProcess, Record, quote
+from pkdb_tui.engine.native.mi import PATIENCE, MiProcess, Record, quote
 from pkdb_tui.engine.native.placing import Placing
 from pkdb_tui.engine.native.proc import attach_remedy
+from pkdb_tui.engine.native.rescue import set_free
 from pkdb_tui.engine.native.stepping import Stepper
 from pkdb_tui.engine.native.threads import Arrival, Threads
 from pkdb_tui.engine.protocol import KernelReady
@@ -60,7 +62,7 @@ class GdbController(Controller):
         super().__init__(listener)
         self._gdb = gdb
         self.pid = 0
-        self.mi = MiProcess(self._on_record, self._on_end)
+        self.mi = MiProcess(self._on_record, self._on_end, self._on_hang, self._set_free)
         self.threads = Threads()
         self.placing = Placing(self)
         self.gathering = Gathering(self)
@@ -83,6 +85,16 @@ class GdbController(Controller):
     def attached(self) -> bool:
         return self._attached and self.mi.running
 
+    @property
+    def hanging(self) -> bool:
+        return self.mi.hang.hanging
+
+    def hurry(self, wanted: bool) -> None:
+        self.mi.hang.hurry(wanted)
+
+    async def answered(self) -> None:
+        await self.mi.answered()
+
     async def attach(self, pid: int) -> None:
         self.pid = pid
         self._detaching = False
@@ -100,6 +112,9 @@ class GdbController(Controller):
             await self._all_stopped()
         except NativeError as error:
             await self.mi.close()
+            self._set_free()
+            if isinstance(error, NativeLost):
+                raise NativeUnavailable(error.title, "It is attached anew at the next launch.") from error
             raise NativeUnavailable(*attach_remedy(pid, error.title)) from error
         self._attached = True
         self._end.watch(pid)
@@ -304,7 +319,16 @@ class GdbController(Controller):
         self._stop_work()
         self._end.cancel()
         if was and not self._detaching:
-            self.listener(ControllerLost(reason="gdb ended."))
+            self._set_free()
+            self.listener(ControllerLost(reason=f"{reason.replace('it', 'gdb', 1)}."))
+
+    def _on_hang(self, seconds: float) -> None:
+        self.listener(ControllerHangs(seconds=seconds, limit=PATIENCE))
+
+    def _set_free(self) -> None:
+        """What a debugger that is gone, or is about to be ended, has left in the program doesn't end it."""
+        if self.pid:
+            set_free(self.pid)
 
     # --- looking ---
 

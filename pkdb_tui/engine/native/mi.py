@@ -16,7 +16,8 @@ from typing import Any
 
 import msgspec
 
-from pkdb_tui.engine.errors import NativeError, NativeUnavailable
+from pkdb_tui.engine.errors import NativeError, NativeLost, NativeUnavailable
+from pkdb_tui.engine.native.hanging import HangWatch
 
 log = logging.getLogger(__name__)
 
@@ -112,11 +113,24 @@ def decode_bulk(data: bytes) -> Any:
 
 
 class MiProcess:
-    """A debugger speaking MI. `on_record` gets asynchronous records, `on_end` the reason when it is gone."""
+    """A debugger speaking MI. `on_record` gets asynchronous records, `on_end` the reason when it is gone.
 
-    def __init__(self, on_record: Callable[[Record], None], on_end: Callable[[str], None]) -> None:
+    `on_hang(seconds)` is told when it owes an answer and has done nothing for so long; `before_end` is called when it
+    is about to be given up, while it still holds the program's threads.
+    """
+
+    def __init__(
+        self,
+        on_record: Callable[[Record], None],
+        on_end: Callable[[str], None],
+        on_hang: Callable[[float], None] = lambda seconds: None,
+        before_end: Callable[[], None] = lambda: None,
+    ) -> None:
         self._on_record = on_record
         self._on_end = on_end
+        self._before_end = before_end
+        self.hang = HangWatch(on_hang, self._give_up)
+        self._over = False
         self._tokens = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._printed: list[str] = []  # since the last reply, while anyone asks for it
@@ -127,7 +141,7 @@ class MiProcess:
 
     @property
     def running(self) -> bool:
-        return self._process is not None and self._process.returncode is None
+        return self._process is not None and self._process.returncode is None and not self._over
 
     async def start(self, command: Sequence[str]) -> None:
         """Raises NativeUnavailable when it can't be started."""
@@ -147,6 +161,7 @@ class MiProcess:
             limit=LONGEST,
             start_new_session=True,
         )
+        self._over = False
         self._tasks = [asyncio.create_task(self._read())]
 
     async def command(self, text: str, timeout: float = PATIENCE) -> Any:
@@ -156,11 +171,12 @@ class MiProcess:
     async def _ask(self, text: str, timeout: float, printed: list[str] | None = None) -> Any:
         """`printed` gets what the debugger prints for this command."""
         process = self._process
-        if process is None or process.stdin is None or process.returncode is not None:
-            raise NativeError("The native debugger is not running.")
+        if process is None or process.stdin is None or not self.running:
+            raise NativeLost("The native debugger is not running.")
         token = next(self._tokens)
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting[token] = future
+        self.hang.asked(process.pid)
         if printed is not None:
             self._console[token] = printed
         log.debug("-> %d%s", token, text)
@@ -173,6 +189,13 @@ class MiProcess:
             timer.cancel()
             self._waiting.pop(token, None)
             self._console.pop(token, None)
+            if not self._waiting:
+                self.hang.answered()
+
+    async def answered(self) -> None:
+        """Until what is asked now is answered, or can't be any more."""
+        if self._waiting:
+            await asyncio.wait(set(self._waiting.values()))
 
     async def console(self, text: str) -> str:
         """A command of the debugger's own language, with what it printed."""
@@ -182,8 +205,20 @@ class MiProcess:
 
     def _hung(self, future: asyncio.Future[Any], timeout: float) -> None:
         if not future.done():
-            self.kill()
-            future.set_exception(NativeError(f"The native debugger did not answer within {timeout:g} s and was ended."))
+            self._give_up(timeout)
+
+    def _give_up(self, seconds: float) -> None:
+        """End a debugger that does not answer; whoever waits for it is told so."""
+        self._before_end()
+        self.kill()
+        self._ended(f"it did not answer within {seconds:g} s and was ended")
+
+    def _ended(self, reason: str) -> None:
+        if not self._over:
+            self._over = True
+            self.hang.answered()
+            self._fail(f"The native debugger is gone: {reason}.")
+            self._on_end(reason)
 
     def kill(self) -> None:
         if self._process is not None and self._process.returncode is None:
@@ -199,6 +234,7 @@ class MiProcess:
             if task is not asyncio.current_task():
                 task.cancel()
         await asyncio.gather(*(t for t in self._tasks if t is not asyncio.current_task()), return_exceptions=True)
+        self._over = True
         self._fail("The native debugger was ended.")
 
     # --- reading ---
@@ -214,10 +250,10 @@ class MiProcess:
                 continue
             if not line:
                 break
+            self.hang.heard()
             await self.feed(line.rstrip(b"\r\n"))
         await self._process.wait()
-        self._fail("The native debugger ended.")
-        self._on_end("it ended")
+        self._ended("it ended")
 
     async def feed(self, line: bytes) -> None:
         """One line of output; damaged ones are counted and dropped."""
@@ -275,4 +311,4 @@ class MiProcess:
     def _fail(self, reason: str) -> None:
         for future in self._waiting.values():
             if not future.done():
-                future.set_exception(NativeError(reason))
+                future.set_exception(NativeLost(reason))

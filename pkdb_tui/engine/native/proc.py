@@ -16,6 +16,15 @@ def thread_state(pid: int, lwp: int) -> str:
     return text.rpartition(")")[2].split()[0]
 
 
+def computing_of(pid: int) -> int:
+    """Time a process has computed, in the system's ticks; 0 when it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return int(fields[11]) + int(fields[12])
+
+
 def exit_of(pid: int) -> tuple[int | None, str]:
     """(exit status, signal name) of a process that has ended and that nobody has collected; (None, "") if unknown."""
     try:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pkdb_tui.engine.errors import NativeError
+from pkdb_tui.engine.errors import NativeError, NativeLost
 from pkdb_tui.engine.native.mi import MiProcess, Record, decode_bulk, parse_body, quote
 
 REPLAYED = Path(__file__).with_name("replayed.py")
@@ -150,7 +150,7 @@ async def test_silence_ends_the_debugger_and_frees_the_asker(play: Play) -> None
 async def test_death_in_the_middle_of_a_record_frees_all_askers(play: Play) -> None:
     async with play('> a\n> b\n! 2^done,value="hal') as played:
         answers = await asyncio.gather(played.ask("-a"), played.ask("-b"), return_exceptions=True)
-        assert [type(answer) for answer in answers] == [NativeError, NativeError]
+        assert [type(answer) for answer in answers] == [NativeLost, NativeError]
         await played.until("end")
 
 

@@ -9,12 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
+from pkdb_tui.engine.debuggee.frameworks import lost_debugger
 from pkdb_tui.engine.debuggee.frameworks.after_import import after_import
 from pkdb_tui.engine.debuggee.frameworks.base import Adapter
 from pkdb_tui.engine.debuggee.sources import read_source
 
 Json = dict[str, Any]
 PACKAGE = "pkdb_tui.minikokkos"
+ADDITION = f'\n#line 1 "pk_glue.cpp"{lost_debugger.TEXT}'
 
 
 class MinikokkosAdapter(Adapter):
@@ -63,6 +65,7 @@ class MinikokkosAdapter(Adapter):
     def _set(self, module: ModuleType) -> None:
         hook = self._hook
         module.hook = (lambda launch: hook(self, launch)) if hook is not None else None  # type: ignore[attr-defined]
+        module.addition = ADDITION if hook is not None else ""  # type: ignore[attr-defined]
 
     def uninstall(self) -> None:
         self._hook = None

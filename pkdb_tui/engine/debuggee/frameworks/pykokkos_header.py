@@ -1,5 +1,7 @@
 """The C++ that every debug build of a PyKokkos kernel includes first: its team table, and Python's arithmetic."""
 
+from pkdb_tui.engine.debuggee.frameworks import lost_debugger
+
 NAME = "pkdb_debug.hpp"
 TEAM = "pk_team"  # struct { int size; int tid[]; }, which gdb reads
 FILL = "pk_team_fill"  # fills it for a launch in an execution space
@@ -99,3 +101,4 @@ template <class V, class... I, class = typename V::non_const_value_type> auto at
 }
 }
 """
+TEXT += lost_debugger.TEXT

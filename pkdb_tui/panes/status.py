@@ -105,7 +105,11 @@ class StatusLine(Guarded, Widget):
         yield [(" ", palette.text), *self._joined(where[:1]), *why], [*focus, clock]
         yield [(" ", palette.text), *why], [*focus, clock]
         yield [(" ", palette.text), *why], focus
-        yield [(" ", palette.text), *why], []
+        shorter: list[Row] = []
+        if focus and stop.focus is not None:
+            shorter = [[(f"thread {stop.focus.thread} ", palette.here)], [(f"t{stop.focus.thread} ", palette.here)]]
+        for row in (*shorter, [], *shorter[-1:]):  # where nothing fits, the thread at least does
+            yield [(" ", palette.text), *why], row
 
     def _where(self, stop: StopSnapshot) -> Row:
         """The kernel, its space and launch, or the Python function; what is worth least stands last."""

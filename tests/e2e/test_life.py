@@ -148,7 +148,7 @@ def test_tiny_terminal(start: Start) -> None:
     screen.wait_for(r"not +run yet|has not|pending")
     screen.type("continue")
     screen.press("Enter")
-    screen.wait_for("of 2 · j = 0")  # the end of the stop as the console tells it
+    screen.wait_for(r"^ breakpoint 1 +t0\n")
     assert len(screen.lines) == 5
     screen.resize(120, 40)
     screen.wait_for(rf"\n +{SUM_LINE} ●▶ +acc \+= row")

@@ -39,3 +39,21 @@ async def test_index_and_extent_are_read_at_every_width(width: int, focus: str) 
 async def test_the_focus_stays_before_the_program_and_the_kernel() -> None:
     line = await line_at(80, reason=Reason.BOUNDS, reason_text=LONG)
     assert line.split("  ") == [f" {LONG}", "thread 3 of 8 · j = 96"]
+
+
+@pytest.mark.parametrize(
+    ("width", "line"),
+    [
+        (58, f" {LONG} t3 "),
+        (55, f" {LONG}"),  # the reason is worth more
+        (20, " bounds: counte… t3 "),
+    ],
+)
+async def test_the_thread_is_named_where_there_is_hardly_any_room(width: int, line: str) -> None:
+    shown = await line_at(width, reason=Reason.BOUNDS, reason_text=LONG)
+    assert shown.split() == line.split()
+    assert len(shown) <= width
+
+
+async def test_a_breakpoint_and_its_thread_on_twenty_columns() -> None:
+    assert (await line_at(20)).split() == ["breakpoint", "2", "t3"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from pkdb_tui.commands.registry import ANY, Command, Reply, registry
+from pkdb_tui.engine.api import Phase
 from pkdb_tui.engine.errors import PkdbError, UsageError
 from pkdb_tui.engine.session import Session
 
@@ -15,6 +16,7 @@ SETTINGS = {
     "stepinto": "stepIntoKernel",
     "justmycode": "justMyCode",
 }
+OF_A_BUILD = ("bounds", "catch")  # what a kernel under way was built and started with
 ESCAPES = {"\\n": "\n", "\\t": "\t", "\\x04": "\x04", "\\x03": "\x03"}
 
 
@@ -71,7 +73,8 @@ async def set_(session: Session, text: str) -> Reply:
     if len(words) != 2 or words[0] not in SETTINGS or words[1] not in ("on", "off"):
         raise UsageError(f"`set {text}` is not known.", f"Write one of {', '.join(SETTINGS)} and on or off.")
     await session.set_setting(SETTINGS[words[0]], words[1] == "on")
-    return Reply(text=f"{words[0]} {words[1]}")
+    later = words[0] in OF_A_BUILD and session.phase in (Phase.STOPPED_KERNEL, Phase.RUNNING_KERNEL)
+    return Reply(text=f"{words[0]} {words[1]}" + (" from the next launch on" if later else ""))
 
 
 @registry.command("source", "carry out the commands of a file", usage="source FILE", group=GROUP)

@@ -484,6 +484,7 @@ class KernelStops:
     def _take(self, view: _View) -> StopSnapshot:
         """Make this what is looked at, all of it at once."""
         self.thread, self._session.places = view.thread, view.places
+        self._session.kernels.controller.focus = view.thread
         place = view.places[view.snapshot.frame]
         if place.side == NATIVE:
             self.level = place.index

@@ -174,6 +174,7 @@ class Controller(ABC):
     def __init__(self, listener: Listener) -> None:
         self.listener = listener
         self.owner: Owner | None = None
+        self.focus = 0  # the kernel thread a person looks at: where several stop alike, it is the one to look at
 
     @property
     @abstractmethod

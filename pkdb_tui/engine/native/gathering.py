@@ -201,14 +201,14 @@ class Gathering:
     # --- telling ---
 
     async def tell_stop(self, shown: Sequence[Arrival]) -> None:
-        """Send one KernelStopped; the focus is the worst thread, else the one with the lowest number.
+        """Send one KernelStopped; the focus is the worst thread, else the one looked at, else the lowest number.
 
         One of those that rest already, where none of the others stands at a line.
         """
         controller = self._controller
         for arrival in shown:
             controller.threads.at(arrival)
-        first = min(shown, key=lambda a: (a.rank, controller.threads.kernel_number(a.number)), default=None)
+        first = min(shown, key=self._order, default=None)
         focus = first
         if first is None or not (first.faulty or first.place.get("file")):
             focus = next(iter(self._resting()), first)
@@ -219,6 +219,10 @@ class Gathering:
         await controller.placing.retire(shown)
         self.rest(shown)
         self._send(self._stop(shown, first, focus, hits))
+
+    def _order(self, arrival: Arrival) -> tuple[int, bool, int]:
+        thread = self._controller.threads.kernel_number(arrival.number)
+        return arrival.rank, thread != self._controller.focus, thread
 
     def _send(self, stop: NativeStop) -> None:
         self.shown = True

@@ -196,6 +196,7 @@ class GdbController(Controller):
 
     async def launch_begun(self, kernel: KernelReady) -> None:
         self.kernel = kernel
+        self.focus = 0
         self._reset()
         await self.placing.catch_bounds(kernel)
         if kernel.stop_at_entry:

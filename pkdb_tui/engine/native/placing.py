@@ -167,9 +167,10 @@ class Placing:
         return own + [number for numbers in self._bounds.values() for number in numbers]
 
     async def enable(self, enabled: bool) -> None:
-        """Silence or revive all breakpoints of the person, for running a launch to its end."""
+        """Silence or revive all breakpoints and bounds checks, for running a launch to its end."""
         self._silent = not enabled
         numbers = [number for placed in self._placed.values() if not placed.spent for number in placed.numbers]
+        numbers += [number for bounds in self._bounds.values() for number in bounds]
         if numbers:
             await self._controller.ask("enable", {"numbers": numbers, "enabled": enabled})
 

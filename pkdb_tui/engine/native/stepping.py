@@ -120,7 +120,7 @@ class Stepper:
         self._late = late
         rows = await controller.ask("place", {"threads": numbers})
         starts = {row["thread"]: row for row in rows}
-        if kind is StepKind.FINISH and all(start.get("stack") == 0 for start in starts.values()):
+        if kind is StepKind.FINISH and all(_in_workunit(start) for start in starts.values()):
             await self._run_out(told)
             return
         if kind is StepKind.UNTIL:
@@ -145,8 +145,9 @@ class Stepper:
             by_verb.setdefault(await self._first_verb(number), []).append(number)
         for verb, together in by_verb.items():
             if verb == OUTWARD:
+                further = 1 if self._kind is StepKind.FINISH else 0  # out of the frame that is shown, too
                 for number in together:
-                    await self._controller.go_outward(number, self._starts[number]["depth"])
+                    await self._controller.go_outward(number, self._starts[number]["depth"] + further)
             else:
                 await self._controller.release(together, verb)
 
@@ -372,6 +373,12 @@ class Stepper:
         numbers = [own for thread in threads for own in self._own.pop(thread, [])]
         if numbers:
             await self._controller.ask("remove", {"numbers": numbers})
+
+
+def _in_workunit(place: dict[str, Any]) -> bool:
+    """Whether the innermost Python frame is the workunit call itself; it may stand in what its line calls."""
+    stack = int(place.get("stack", -1))
+    return stack >= 0 and stack == max(int(place.get("depth", 0)), 0)
 
 
 def python_text(value: str) -> str:

@@ -54,6 +54,8 @@ class Actions(Questions):
         labelled = [key for key in self.keys if key.label and (key.name not in COMMANDS or key.name in usable)]
         pane = self.workspace.typing()
         if not pane:
+            if self.workspace.output.lines.has_focus and self.bridge.phase is not Phase.EXITED:
+                return [("Enter", "type to the program"), *((keys.shown(key.keys), key.label) for key in labelled)]
             return [(keys.shown(key.keys), key.label) for key in labelled]
         leave = next(keys.shown(key.keys) for key in self.keys if key.name == "leave")
         beside = [(keys.shown(part), key.label) for key in labelled for part in key.keys.split(",") if len(part) > 1]

@@ -25,14 +25,14 @@ from pkdb_tui.engine.api import LaunchOptions, ThreadValues
 from pkdb_tui.engine.errors import PkdbError
 from pkdb_tui.events import EventShower
 from pkdb_tui.look import look
-from pkdb_tui.panes.base import Inspect, RunCommand, TitleChanged
+from pkdb_tui.panes.base import Inspect, LineNoted, RunCommand, TitleChanged
 from pkdb_tui.panes.breakpoints import Jump, Prompt
 from pkdb_tui.panes.console import Entered, GivenUp
 from pkdb_tui.panes.frames_around import TabChosen
 from pkdb_tui.panes.guard import Guarded
 from pkdb_tui.panes.help import TextScreen
 from pkdb_tui.panes.output import Typed
-from pkdb_tui.panes.source import BreakAt, FileWanted, LineNoted, RunTo
+from pkdb_tui.panes.source import BreakAt, FileWanted, RunTo
 from pkdb_tui.panes.status import KeyLine, StatusLine
 from pkdb_tui.panes.watches import EditWatch
 from pkdb_tui.questions import OPEN
@@ -76,6 +76,9 @@ class PkdbApp(Guarded, Actions):
         history = Path(platformdirs.user_state_dir("pkdb-tui")) / "history" if remember else None
         self.workspace = Workspace(self.palette, self.bridge, history)
         self.status = StatusLine(self.palette)
+        self.status.input_key = keys.shown(
+            next(key.keys for key in keys.remapped(settings.keys, keys.PANE_CHOICES) if key.name == "pane_output")
+        )
         self.key_line = KeyLine(self.palette, self.keys_now)
         self.shower = EventShower(self)
         self.typeahead = Typeahead(self, super().on_event, self._focus_settled)

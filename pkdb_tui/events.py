@@ -9,6 +9,7 @@ from pkdb_tui.engine.api import (
     BreakpointsChanged,
     Event,
     Exited,
+    InputWanted,
     LaunchLogged,
     LogPoint,
     Notice,
@@ -54,6 +55,12 @@ class EventShower:
                 self._phase(phase)
             case ProgramOutput(data=data, dropped=dropped):
                 workspace.output.append(data, dropped)
+            case InputWanted(wanted=wanted):
+                workspace.output.show_wanted(wanted)
+                app.status.show_wanted(wanted)
+                if wanted:
+                    workspace.peek("output")
+                app.key_line.refresh()
             case BreakpointsChanged(breakpoints=breakpoints):
                 workspace.source.show_breakpoints(breakpoints)
                 workspace.breakpoints.show(breakpoints)
@@ -77,6 +84,8 @@ class EventShower:
                 workspace.source.show_stop(None)
                 workspace.stack.show_end(cause)
                 workspace.show_threads(False)
+                if workspace.output.news:
+                    workspace.peek("output")  # what it said last tells why it ended
                 workspace.console.say(f"exited: {cause.text}")
                 app.key_line.say(f"The program ended: {cause.text}. R runs it again, q leaves.")
 
@@ -118,6 +127,7 @@ class EventShower:
             app.key_line.clear()
         if new:
             app.run_worker(app.bridge.arrived(snapshot.generation), group="commands")
+            workspace.end_peek()
             workspace.console.tell_stop(app.bridge.stop_text(snapshot), fault=snapshot.reason in FAULTS)
         workspace.show_stale(False)
         app.status.show_stop(snapshot)

@@ -76,6 +76,7 @@ PANE_KEYS: tuple[Key, ...] = (
     Key("watch_variable", "w", "watch_variable", "", "show the variable at every stop", pane="variables"),
     Key("edit_watch", "e", "edit", "", "change the watch", pane="watches"),
     Key("delete_watch", "d", "delete", "", "delete the watch", pane="watches"),
+    Key("type", "i", "choose", "", "type to the program, as Enter does", pane="output"),
     Key("enable", "space", "enable", "", "disable or enable the breakpoint", pane="breakpoints"),
     Key("edit_condition", "e", "edit", "", "change the breakpoint's condition", pane="breakpoints"),
     Key("delete_breakpoint", "d", "delete", "", "delete the breakpoint", pane="breakpoints"),

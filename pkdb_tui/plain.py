@@ -14,7 +14,7 @@ from contextlib import suppress
 from pkdb_tui.commands import language
 from pkdb_tui.commands.registry import Reply
 from pkdb_tui.engine import saved
-from pkdb_tui.engine.api import Event, ExitCause, Exited, LaunchOptions, Notice, Phase
+from pkdb_tui.engine.api import Event, ExitCause, Exited, InputWanted, LaunchOptions, Notice, Phase
 from pkdb_tui.engine.errors import PkdbError
 from pkdb_tui.engine.session import Session
 from pkdb_tui.plain_output import JsonPrinter, Printer, TextPrinter
@@ -42,6 +42,8 @@ class Plain:
         self._ending = HUNG_UP
 
     def _on_event(self, event: Event) -> None:
+        if isinstance(event, InputWanted) and sys.stdin.isatty() and isinstance(self.printer, TextPrinter):
+            return  # the cursor stands behind the program's prompt
         try:
             self.printer.event(event)
         except BrokenPipeError:

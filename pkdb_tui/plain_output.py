@@ -17,6 +17,7 @@ from pkdb_tui.commands.registry import Reply
 from pkdb_tui.engine.api import (
     Event,
     Exited,
+    InputWanted,
     LogPoint,
     Notice,
     ProgramOutput,
@@ -25,6 +26,8 @@ from pkdb_tui.engine.api import (
     WatchesChanged,
 )
 from pkdb_tui.engine.errors import PkdbError
+
+INPUT_WANTED = "The program waits for input. Give it with `send-input TEXT` before the command that lets it go on."
 
 
 class Printer(ABC):
@@ -68,6 +71,8 @@ class TextPrinter(Printer):
                     self._say(watch_line(watch))
             case LogPoint(text=text):
                 self._say(text)
+            case InputWanted(wanted=True):
+                self._say(f"note: {INPUT_WANTED}")
             case Exited(cause=cause):
                 self._say(f"exited: {cause.text}")
             case Notice(text=text, severity=severity):
@@ -147,6 +152,8 @@ class JsonPrinter(Printer):
                 )
             case WatchesChanged(watches=watches, stop=True):
                 self._write("displays", displays=watches)
+            case InputWanted(wanted=wanted):
+                self._write("input", wanted=wanted)
             case LogPoint(breakpoint=number, text=text):
                 self._write("log", breakpoint=number, text=text)
             case Exited(cause=cause):

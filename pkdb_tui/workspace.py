@@ -61,6 +61,7 @@ class Workspace(Guarded, Widget):
         self._titles.append(Title(palette, self._tab_titles, "tabs"))
         self._divider = Divider(palette, self._junctions)
         self._before_tiny = ""  # the pane that had the focus while there was room for more than the console
+        self._peeked: tuple[str, str] | None = None  # the tab that came without being asked for, and the one before
         self._preset = "balanced"
         self.moving_focus = 0  # panes that are about to get the focus
 
@@ -90,7 +91,10 @@ class Workspace(Guarded, Widget):
             label = SHORT.get(name, name) if is_narrow(self.size) else name
             rows.append((label, badge if name not in RIGHT else "", on, focused))
         if sum(len(name) + len(badge) + 4 for name, badge, _, _ in rows) > self.size.width:
-            return [(name, "", on, focused) for name, _, on, focused in rows]
+            # No room for counts, but for the mark that there is something new.
+            return [
+                (name, badge[:1] if badge.startswith("+") else "", on, focused) for name, badge, on, focused in rows
+            ]
         return rows
 
     def _active_tab(self) -> str:
@@ -168,6 +172,21 @@ class Workspace(Guarded, Widget):
             self._change(threads=True)
         self.moving_focus += 1
         self.call_after_refresh(self._focus, self.panes[name])
+
+    def peek(self, name: str) -> None:
+        """Bring a tab on screen, and the focus stays: not in the place of a tab that has it, nor of a zoomed pane."""
+        wanted, active = self._layout_used.wanted, self._active_tab()
+        if name == active or name not in tabs(self.size) or self.focused_name() in tabs(self.size):
+            return
+        if not wanted.zoomed and not (wanted.beside and is_narrow(self.size)):
+            self._peeked = self._peeked or (name, active)
+            self._change(tab=name)
+
+    def end_peek(self) -> None:
+        """Back to the tab that was there, unless the person has gone to another one."""
+        (name, before), self._peeked = self._peeked or ("", ""), None
+        if name and name == self._active_tab() and self.focused_name() not in tabs(self.size):
+            self._change(tab=before)
 
     def _focus(self, pane: Widget) -> None:
         self.moving_focus -= 1

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
-from pkdb_tui.commands.locations import numbers, parse_break, parse_place, read_place, shown_path
+from pkdb_tui.commands.locations import numbers, parse_break, parse_place, read_place, shown_path, written
 from pkdb_tui.commands.registry import ANY, KERNEL, Reply, registry
 from pkdb_tui.engine.api import Breakpoint, BreakpointSpec, BreakpointState, Phase
 from pkdb_tui.engine.errors import UsageError
 from pkdb_tui.engine.session import Session
 
 GROUP = "Breakpoints"
+NO_WATCHES = "there are no watches; `display EXPRESSION` adds one"
 
 
 def describe(breakpoint: Breakpoint) -> str:
@@ -110,7 +111,7 @@ async def log(session: Session, text: str) -> Reply:
 
 @registry.command(
     "watch",
-    "stop when a scalar or an array element changes",
+    "set a watchpoint: stop when a scalar or an array element changes",
     usage="watch NAME | watch ARRAY[INDEX]",
     details="A hardware watchpoint, for kernels: while there is one, every launch runs a debug build. To see an "
     "expression at every stop use `display`.",
@@ -133,9 +134,26 @@ async def watch(session: Session, text: str) -> Reply:
 )
 async def delete(session: Session, text: str) -> Reply:
     chosen = _chosen(session, text)
+    gone = [b for b in session.breakpoints if b.id in chosen]
     await session.remove_breakpoints(chosen)
-    names = ", ".join(map(str, chosen))
-    return Reply(text=f"deleted {names}" if chosen else "there are no breakpoints", value=chosen)
+    if not chosen:
+        return Reply(text="there are no breakpoints", value=chosen)
+    again = f"; `{asking(gone[0])}` sets it again" if len(gone) == 1 else ""
+    return Reply(text=f"deleted {', '.join(map(str, chosen))}{again}", value=chosen)
+
+
+def asking(breakpoint: Breakpoint) -> str:
+    """The command that sets such a breakpoint."""
+    spec = breakpoint.spec
+    if spec.watch:
+        return f"watch {spec.watch}"
+    place = written(spec.file, spec.line) if spec.line else spec.function
+    if spec.log:
+        return f"log {place} {spec.log}"
+    text = f"{'tbreak' if spec.temporary else 'break'} {place}"
+    for word, value in (("thread", spec.threads), ("ignore", spec.ignore or ""), ("if", spec.condition)):
+        text += f" {word} {value}" if value else ""
+    return text
 
 
 def _chosen(session: Session, text: str) -> list[int]:
@@ -210,7 +228,7 @@ def listing(session: Session) -> Reply:
 
 @registry.command(
     "display",
-    "show an expression at every stop",
+    "add a watch: show an expression at every stop",
     usage="display [EXPRESSION]",
     details="Array slices such as `a[j, 0:4]` are shown with their statistics. Without an expression: the list.",
     phases=ANY,
@@ -219,20 +237,22 @@ def listing(session: Session) -> Reply:
 )
 async def display(session: Session, text: str) -> Reply:
     if not text:
-        return Reply(text="\n".join(watch_line(w) for w in session.watches) or "nothing is displayed")
+        return Reply(text="\n".join(watch_line(w) for w in session.watches) or NO_WATCHES)
     made = await session.add_watch(text)
-    return Reply(text=watch_line(made) if session.phase.stopped else f"display {made.id}: {text}", value=made)
+    return Reply(text=watch_line(made) if session.phase.stopped else f"watch {made.id}: {text}", value=made)
 
 
 @registry.command(
-    "undisplay", "take a displayed expression away", usage="undisplay [NUMBER ...]", phases=frozenset(Phase),
+    "undisplay", "delete watches, or all of them", usage="undisplay [NUMBER ...]", phases=frozenset(Phase),
     group="Looking",
 )  # fmt: skip
 async def undisplay(session: Session, text: str) -> Reply:
-    chosen = numbers(text, "display") if text else [w.id for w in session.watches]
+    chosen = numbers(text, "watch") if text else [w.id for w in session.watches]
+    gone = [w for w in session.watches if w.id in chosen]
     for number in chosen:
         await session.remove_watch(number)
-    return Reply(value=chosen)
+    lines = [f"watch {w.id} is deleted; `display {w.expression}` brings it back" for w in gone]
+    return Reply(text="\n".join(lines) or NO_WATCHES, value=chosen)
 
 
 def watch_line(watch: object) -> str:

@@ -411,6 +411,12 @@ class ProgramOutput(Event, frozen=True, kw_only=True):
     dropped: int = 0
 
 
+class InputWanted(Event, frozen=True, kw_only=True):
+    """Whether the program waits for something to be typed into its terminal."""
+
+    wanted: bool
+
+
 class BreakpointsChanged(Event, frozen=True, kw_only=True):
     breakpoints: tuple[Breakpoint, ...]
 

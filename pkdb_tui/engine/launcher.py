@@ -55,6 +55,7 @@ class Program:
         self.master, self._slave = pty.openpty()
         os.set_blocking(self.master, False)
         self._open = True
+        self.terminal = os.fstat(self._slave).st_rdev
         self.resize(options.columns, options.rows)
         try:
             self.process = _spawn(options, self._slave, theirs)

@@ -139,6 +139,7 @@ class Looking:
     async def evaluate(self, text: str, timeout: float) -> Evaluation:
         """Raises ExpressionError with what Python (or the native frame) said."""
         self.evaluating += 1
+        self._session.terminal_input.follow()
         try:
             if self._native_frame() is not None:
                 return await self._in_kernel(text, timeout)

@@ -48,6 +48,7 @@ from pkdb_tui.engine.native.base import Controller, ControllerEvent
 from pkdb_tui.engine.placing import Placing
 from pkdb_tui.engine.python_side import PythonSide
 from pkdb_tui.engine.snapshots import NATIVE, Place, VariableHistory
+from pkdb_tui.engine.terminal_input import TerminalInput
 from pkdb_tui.engine.watches import WatchList
 
 
@@ -97,6 +98,7 @@ class Session:
         self.kernels.owner = self.kernel_stops
         self.looking = Looking(self)
         self.watch_list = WatchList(self.looking)
+        self.terminal_input = TerminalInput(self)
         self._tasks: set[asyncio.Task[None]] = set()
         self._settled = asyncio.Event()
 
@@ -129,6 +131,7 @@ class Session:
             if not phase.running and not phase.stopped:
                 asyncio.get_running_loop().call_soon(self.settle)
             self.emit(PhaseChanged(phase=phase, generation=self.generation))
+            self.terminal_input.follow()
 
     def unsettle(self) -> None:
         """What is shown is no longer all of it."""

@@ -47,7 +47,7 @@ class WatchList:
         """The watch of an expression: a new one, or the one there is."""
         expression = expression.strip()
         if not expression:
-            raise UsageError("A watch needs an expression.", "For example `watch A[j, 0:4]`.")
+            raise UsageError("A watch needs an expression.", "For example `display A[j, 0:4]`.")
         number = next((n for n, watch in self._watches.items() if watch.expression == expression), 0)
         if not number:
             number, self._next = self._next, self._next + 1

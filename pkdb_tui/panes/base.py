@@ -45,6 +45,14 @@ class TitleChanged(Message):
         return isinstance(message, TitleChanged)
 
 
+class LineNoted(Message):
+    """There is something to say about where the cursor stands; nothing when the text is empty."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
 class Content(NamedTuple):
     """Everything a drawn row depends on."""
 
@@ -100,12 +108,17 @@ class Pane(Guarded, ScrollView, can_focus=True):
 
     def row_style(self, index: int) -> Style:
         """What lies under all of a row."""
-        return self.palette.here_line if self.cursor_shown and self.has_focus and index == self.cursor_row else PLAIN
+        here = self.cursor_shown and self.has_focus and self.item(index) == self.item(self.cursor_row)
+        return self.palette.here_line if here else PLAIN
 
     @property
     def badge(self) -> str:
         """What stands behind the title, such as a count."""
         return ""
+
+    def item(self, index: int) -> object:
+        """What a row shows: rows of the same item are one for the cursor."""
+        return index
 
     def chosen(self, index: int) -> None:
         """Enter on a row."""
@@ -115,8 +128,8 @@ class Pane(Guarded, ScrollView, can_focus=True):
     def rows_changed(self) -> None:
         """To be called when the rows are others."""
         count = self.row_count()
-        self.set_height(count)
         self.cursor_row = max(0, min(self.cursor_row, count - 1))
+        self.set_height(count)
         self.refresh_rows()
         self.post_message(TitleChanged())
 
@@ -190,14 +203,25 @@ class Pane(Guarded, ScrollView, can_focus=True):
         count = self.row_count()
         if not count:
             return
-        old = self.cursor_row
-        self.cursor_row = max(0, min(index, count - 1))
+        old = self._rows_of_item(self.cursor_row)
+        self.cursor_row = self._rows_of_item(max(0, min(index, count - 1))).start
+        new = self._rows_of_item(self.cursor_row)
         top, height = self.scroll_offset.y, self.scrollable_content_region.height
-        if not top <= self.cursor_row < top + height:
-            self.show_row(self.cursor_row)
-        for row in {old, self.cursor_row}:
+        for row in (new.stop - 1, new.start):
+            if not top <= row < top + height:
+                self.show_row(row)
+        for row in {*old, *new}:
             self.refresh(Region(0, row - self.scroll_offset.y, self.size.width, 1))
         self.cursor_moved()
+
+    def _rows_of_item(self, index: int) -> range:
+        """The rows that show the same as this one."""
+        item, first, last = self.item(index), index, index
+        while first > 0 and self.item(first - 1) == item:
+            first -= 1
+        while last + 1 < self.row_count() and self.item(last + 1) == item:
+            last += 1
+        return range(first, last + 1)
 
     def cursor_moved(self) -> None:
         """The cursor stands on another row."""
@@ -217,10 +241,15 @@ class Pane(Guarded, ScrollView, can_focus=True):
         self.scroll_to(y=max(0, min(top, last)), animate=False, force=True, immediate=True)
 
     def action_cursor(self, step: int) -> None:
-        self.move_cursor(self.cursor_row + step)
+        rows = self._rows_of_item(self.cursor_row)
+        self.move_cursor(rows.stop - 1 + step if step > 0 else rows.start + step)
 
     def action_page(self, step: int) -> None:
-        self.move_cursor(self.cursor_row + step * max(self.size.height - 1, 1))
+        target = max(0, min(self.cursor_row + step * max(self.size.height - 1, 1), self.row_count() - 1))
+        if target in self._rows_of_item(self.cursor_row):
+            self.action_cursor(step)  # an item of more rows than a page
+        else:
+            self.move_cursor(target)
 
     def action_edge(self, end: int) -> None:
         self.move_cursor(0 if end < 0 else self.row_count() - 1)

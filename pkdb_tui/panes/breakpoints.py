@@ -65,6 +65,9 @@ class BreakpointsPane(Pane):
             return [(" no breakpoints; b sets one at the cursor line of the source", self.palette.dim)]
         return self._rows[index][1]
 
+    def item(self, index: int) -> object:
+        return self._rows[index][0] if self._rows else 0
+
     def _built(self, width: int) -> list[tuple[int, Row]]:
         """(index of the breakpoint, row): what doesn't fit beside a breakpoint stands whole in rows below it."""
         states = longest([b.state.value for b in self._breakpoints], 12)

@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from pkdb_tui.panes import completion
-from pkdb_tui.panes.base import Pane, Row
+from pkdb_tui.panes.base import Pane, Row, TitleChanged
 from pkdb_tui.panes.guard import Guarded
 from pkdb_tui.panes.palette import Palette
 
@@ -243,6 +243,7 @@ class ConsolePane(Guarded, Vertical):
         self.history = History(history)
         self._completions = completions
         self._incomplete = incomplete
+        self._news = 0
         self._pending: list[str] = []
         self._once = False  # a key asked for one command
         self._asked = ""  # the command whose arguments are asked for, such as `print`
@@ -275,10 +276,22 @@ class ConsolePane(Guarded, Vertical):
         self.lines.write(text, self.palette.fault if fault else self.palette.dim)
 
     def warn(self, text: str) -> None:
-        self.lines.write(text, self.palette.changed)
+        self._tell(text, self.palette.changed)
 
     def complain(self, text: str) -> None:
-        self.lines.write(text, self.palette.fault)
+        self._tell(text, self.palette.fault)
+
+    def _tell(self, text: str, style: Style) -> None:
+        self._news += 1
+        self.lines.write(text, style)
+        self.post_message(TitleChanged())
+
+    @property
+    def badge(self) -> str:
+        """Warnings and errors that came since the pane was last on screen."""
+        if self.is_on_screen:
+            self._news = 0
+        return f"+{self._news}" if self._news else ""
 
     def clear(self) -> None:
         self.lines.clear()

@@ -34,6 +34,7 @@ class LaunchesPane(Pane):
         super().__init__(palette)
         self._launches: tuple[LaunchRecord, ...] = ()
         self._rows: list[tuple[LaunchRecord, str]] = []
+        self._items: list[int] = []  # the launch that each row is about
         self._now = time.monotonic
 
     def on_mount(self) -> None:
@@ -60,10 +61,14 @@ class LaunchesPane(Pane):
     def show(self, launches: tuple[LaunchRecord, ...]) -> None:
         self._launches = launches
         self._rows = [(launch, text) for launch in launches for text in ("", *launch.warnings)]
+        self._items = [number for number, launch in enumerate(launches) for _ in ("", *launch.warnings)]
         self.rows_changed()
 
     def row_count(self) -> int:
         return len(self._rows) or 1
+
+    def item(self, index: int) -> object:
+        return self._items[index] if self._rows else 0
 
     def row(self, index: int, width: int) -> Row:
         palette = self.palette

@@ -11,11 +11,16 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input
 
+from pkdb_tui import keys
 from pkdb_tui.engine import formatting
 from pkdb_tui.panes.base import Pane, Row, TitleChanged
 from pkdb_tui.panes.guard import Guarded
 from pkdb_tui.panes.palette import Palette
 from pkdb_tui.panes.terminal_text import LineStore, styled
+
+READING = "Enter begins a line to the program"
+TYPING = "a line to the program: Enter sends it"
+WANTED = "the program waits for a line: type it, Enter sends it"
 
 
 class Typed(Message):
@@ -26,10 +31,15 @@ class Typed(Message):
         self.data = data
 
 
+class TypeWanted(Message):
+    """The person wants to type to the program."""
+
+
 class OutputLines(Pane):
     """The scrollback; it follows the end unless scrolled away from it."""
 
     cursor_shown = False
+    BINDINGS: ClassVar[list[BindingType]] = keys.pane_bindings("output")
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette)
@@ -73,6 +83,9 @@ class OutputLines(Pane):
     def action_page(self, step: int) -> None:
         self.scroll_relative(y=step * max(self.size.height - 1, 1), animate=False)
 
+    def action_choose(self) -> None:
+        self.post_message(TypeWanted())
+
     def action_edge(self, end: int) -> None:
         self.scroll_home(animate=False) if end < 0 else self.scroll_end(animate=False)
 
@@ -89,6 +102,19 @@ class InputLine(Guarded, Input):
         Binding("ctrl+d", "end_of_file", "end of file", show=False, priority=True),
     ]
 
+    _wanted = False
+
+    def show_what_it_is(self, wanted: bool) -> None:
+        self._wanted = wanted
+        self.placeholder = WANTED if wanted else TYPING if self.has_focus else READING
+
+    def on_focus(self) -> None:
+        self.placeholder = WANTED if self._wanted else TYPING
+        self.post_message(TitleChanged())
+
+    def on_blur(self) -> None:
+        self.placeholder = WANTED if self._wanted else READING
+
     async def action_escape(self) -> None:
         self.value = ""
         await self.app.run_action("leave")
@@ -101,7 +127,11 @@ class OutputPane(Guarded, Vertical):
     """Scrollback above, input line below."""
 
     name_of_pane = "output"
-    help_text = "What the program prints. Type on the last line and press Enter to send it; Ctrl-D sends end of file."
+    help_text = (
+        "What the program prints. The keys are commands here, too, until Enter or i begins a line to the program.\n"
+        "On that line Enter sends it, Ctrl-D sends end of file, Esc leaves. While the program waits for input, the\n"
+        "key of this pane goes to that line at once."
+    )
     DEFAULT_CSS = "OutputPane { background: transparent; }"
 
     def __init__(self, palette: Palette) -> None:
@@ -109,19 +139,26 @@ class OutputPane(Guarded, Vertical):
         self.lines = OutputLines(palette)
         self.palette = palette
         self.reads = True
+        self.wanted = False  # the program waits for what is typed
         self._seen = 0  # lines there were when the pane was last on screen
 
     def compose(self) -> ComposeResult:
         yield self.lines
-        yield InputLine(placeholder="to the program", id="output-input", select_on_focus=False)
+        yield InputLine(placeholder=READING, id="output-input", select_on_focus=False)
 
     @property
     def badge(self) -> str:
+        if news := self.news:
+            return f"+{formatting.thousands(news)}"
+        return formatting.thousands(self._seen) if self._seen else ""
+
+    @property
+    def news(self) -> int:
+        """Lines that came since the pane was last on screen."""
         count = len(self.lines.store) + self.lines.store.dropped
         if self.is_on_screen:
             self._seen = count
-        news = count - self._seen
-        return f"+{formatting.thousands(news)}" if news else formatting.thousands(count) if count else ""
+        return count - self._seen
 
     def append(self, data: bytes, dropped: int) -> None:
         if dropped:
@@ -135,8 +172,8 @@ class OutputPane(Guarded, Vertical):
 
     @property
     def inside(self) -> Widget:
-        """What has the focus: the line to the program, and the lines once it has ended and reads nothing more."""
-        return self.input if self.reads else self.lines
+        """What gets the focus: the lines, or the line to the program while that waits for it."""
+        return self.input if self.reads and self.wanted else self.lines
 
     @property
     def input(self) -> InputLine:
@@ -146,8 +183,18 @@ class OutputPane(Guarded, Vertical):
         """Whether the program is there to read what is typed."""
         if reads == self.reads:
             return
-        focused = self.has_focus_within
+        typing = self.input.has_focus
         self.reads = reads
         self.input.display = reads
-        if focused:
-            self.screen.set_focus(self.inside)
+        if typing:
+            self.screen.set_focus(self.lines)
+
+    def show_wanted(self, wanted: bool) -> None:
+        """Whether the program waits for what is typed."""
+        self.wanted = wanted
+        self.input.show_what_it_is(wanted)
+
+    def on_type_wanted(self, event: TypeWanted) -> None:
+        event.stop()
+        if self.reads:
+            self.screen.set_focus(self.input)

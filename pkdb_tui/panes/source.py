@@ -12,7 +12,7 @@ from textual.message import Message
 
 from pkdb_tui import keys
 from pkdb_tui.engine.api import Breakpoint, BreakpointSpec, BreakpointState, FrameKind, SourceInfo, StopSnapshot
-from pkdb_tui.panes.base import Pane, Row, RunCommand
+from pkdb_tui.panes.base import LineNoted, Pane, Row, RunCommand
 from pkdb_tui.panes.highlighting import SourceText
 from pkdb_tui.panes.palette import Palette
 
@@ -30,14 +30,6 @@ class FileWanted(Message):
     def __init__(self, path: str) -> None:
         super().__init__()
         self.path = path
-
-
-class LineNoted(Message):
-    """The cursor stands on a line there is something to say about."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.text = text
 
 
 class BreakAt(Message):

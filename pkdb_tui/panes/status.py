@@ -16,6 +16,7 @@ from pkdb_tui.panes.base import Row
 from pkdb_tui.panes.guard import Guarded
 from pkdb_tui.panes.palette import Palette
 
+RUNNING = {Phase.RUNNING_PYTHON: "running"}  # an optimised kernel may be what runs: nobody is told of each
 FAULTS = (Reason.EXCEPTION, Reason.SIGNAL, Reason.BOUNDS, Reason.ERROR)
 
 
@@ -34,10 +35,12 @@ class StatusLine(Guarded, Widget):
         self.palette = palette
         self._now = now
         self.program = ""
+        self.input_key = "7"  # that of the output
         self.runtime = ""
         self._phase = Phase.IDLE
         self._snapshot: StopSnapshot | None = None
         self._cause: ExitCause | None = None
+        self._wanted = False  # the program waits for input
         self._activity = ""
         self._activity_since = 0.0
         self._running_since = now()
@@ -63,6 +66,11 @@ class StatusLine(Guarded, Widget):
         self._snapshot = snapshot
         self.refresh()
 
+    def show_wanted(self, wanted: bool) -> None:
+        """Whether the program waits for something to be typed."""
+        self._wanted = wanted
+        self.refresh()
+
     def show_exit(self, cause: ExitCause) -> None:
         self._snapshot, self._cause = None, cause
         self.refresh()
@@ -83,7 +91,9 @@ class StatusLine(Guarded, Widget):
         if self._phase is Phase.EXITED and self._cause is not None:
             bad = bool(self._cause.signal or self._cause.exception)
             return [*parts, (f"exited: {self._cause.text}", palette.fault if bad else palette.text)]
-        return [*parts, (self._phase.value, palette.text)]
+        if self._wanted:
+            return [*parts, ("waiting for input", palette.here), (f" · {self.input_key} and type it", palette.text)]
+        return [*parts, (RUNNING.get(self._phase, self._phase.value), palette.text)]
 
     def _stopped(self, stop: StopSnapshot) -> Iterator[tuple[Row, Row]]:
         """(left, right), ever shorter: why it stopped is worth more than all else, which stands in panes, too."""

@@ -137,6 +137,9 @@ class WatchesPane(Pane):
     def row(self, index: int, width: int) -> Row:
         return self._rows[index][1]
 
+    def item(self, index: int) -> object:
+        return self._rows[index][0]
+
     def chosen(self, index: int) -> None:
         if (watch := self._current()) is not None:
             self.post_message(Inspect(watch.expression))

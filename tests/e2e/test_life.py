@@ -117,14 +117,15 @@ def test_busy_program_pauses(start: Start) -> None:
     assert screen.wait_end() == "0"
 
 
-def test_typed_line_reaches_program(start: Start) -> None:
-    screen = start(ASKING)
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 40), (200, 60)])
+def test_typed_line_reaches_program(start: Start, columns: int, rows: int) -> None:
+    screen = start(ASKING, columns, rows)
     screen.wait_for(AT_START)
     screen.press("c")
-    screen.wait_for("▪ running")
-    screen.press("7")
+    screen.wait_for("▪ waiting for input · 7 and type it")
     screen.wait_for("who is there\\?")
-    screen.wait_for("to the program")
+    screen.press("7")
+    screen.wait_for_cursor("the program waits for a line")
     screen.type("Ada")
     screen.press("Enter")
     screen.wait_for("good day, Ada")

@@ -37,7 +37,7 @@ def test_both_kinds_of_lines_stop(tmp_path: Path, folder: str) -> None:
         "continue", "continue", "print a[1]", "delete k n.py:16", "info breakpoints", "continue",
     )  # fmt: skip
     assert run.stops == ["n.py:16", "n.py:7"]
-    assert run.starting("deleted") == ["deleted 2"]
+    assert run.starting("deleted") == ["deleted 2; `break k n.py:16` sets it again"]
     assert "breakpoint 1 at k n.py:7 in kernel fill if i == 2: bound, hit 1 time" in run.lines
     assert run.starting("k n.py:17") == ["k n.py:17 at the end"]
 

@@ -123,7 +123,7 @@ def test_disable_enable_and_delete() -> None:
         "enabled 1",
         "stopped: breakpoint 1 orders.py:5 in price",
         "   5     total = quantity * unit",
-        "deleted 1",
+        "deleted 1; `break orders.py:5` sets it again",
         "amount 27.5",
         "exited: status 0",
     ]
@@ -153,7 +153,8 @@ def test_undisplay_and_a_display_out_of_scope() -> None:
     lines = shown("display nowhere", "tbreak 13", "continue", "undisplay 1", "next")
     assert lines[0] == "1: nowhere: not in scope here"
     assert lines[4] == "1: nowhere: not in scope here"
-    assert lines[5].startswith("stopped: step")
+    assert lines[5] == "watch 1 is deleted; `display nowhere` brings it back"
+    assert lines[6].startswith("stopped: step")
     assert lines[-1] == "  14         amount += price(quantity, unit)"
 
 

@@ -65,7 +65,7 @@ async def test_what_is_typed_goes_to_the_program() -> None:
     pane = OutputPane(PALETTE)
     async with shown(pane, 60, 8) as pilot:
         pane.append(b"name? ", 0)
-        pane.inside.focus()
+        pane.input.focus()
         await pilot.press(*"Ada", "enter", "ctrl+d")
         await pilot.pause()
         assert [m.data for m in sent(pilot, Typed)] == [b"Ada\n", b"\x04"]

@@ -159,9 +159,9 @@ async def test_keys_are_commands_in_the_output_once_the_program_has_ended(tmp_pa
     app = debugging(tmp_path, "print('said')\n")
     async with app.run_test(size=(80, 24)) as pilot:
         await until_phase(app, Phase.STOPPED_PYTHON)
-        await pilot.press("7", "x")
+        await pilot.press("7", "enter", "x")
         assert app.workspace.output.input.value == "x"
-        await pilot.press("escape", "c")
+        await pilot.press("escape", "7", "c")
         await until_phase(app, Phase.EXITED)
         await pilot.pause()
         await pilot.press("7")
@@ -340,4 +340,86 @@ async def test_the_gutter_key_works_in_a_file_of_any_name(
         assert app.workspace.source.cursor_row == 4
         await pilot.press("U")
         await app.workers.wait_for_complete()
+        await app.bridge.session.quit()
+
+
+async def test_what_the_program_asks_is_seen_and_answered(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "import os\nname = input('na' 'me? ')\nprint('hello', name)\nos._exit(3)\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.press("n", "n")
+        async with asyncio.timeout(10):
+            while "waiting for input" not in seen(app):
+                await pilot.pause(0.05)
+        assert "name? " in seen(app)
+        assert app.workspace.focused_name() == "source"
+        await pilot.press("7", *"Ada", "enter")
+        async with asyncio.timeout(10):
+            while not app.bridge.phase.stopped:
+                await asyncio.sleep(0.01)
+        await pilot.pause(0.1)
+        assert "waiting for input" not in seen(app)
+        await pilot.press("escape", "colon", "escape", "c")
+        await until_phase(app, Phase.EXITED)
+        await pilot.pause(0.2)
+        assert "hello Ada" in seen(app)
+        assert "exited: status 3" in seen(app)
+        await app.bridge.session.quit()
+
+
+async def test_a_tab_that_came_by_itself_goes_again(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "name = input('na' 'me? ')\nb = 2\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.press("4", "escape", "n")
+        async with asyncio.timeout(10):
+            while "name? " not in seen(app):
+                await pilot.pause(0.05)
+        app.bridge.session.write_input(b"Ada\n")
+        async with asyncio.timeout(10):
+            while not app.bridge.phase.stopped:
+                await asyncio.sleep(0.01)
+        await pilot.pause(0.1)
+        assert "name? " not in seen(app)
+        assert "'Ada'" in seen(app)
+        await app.bridge.session.quit()
+
+
+async def test_new_output_marks_its_tab_without_colours(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "print('said')\nb = 2\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.pause()
+        assert " output ─" in seen(app)
+        await pilot.press("n")
+        async with asyncio.timeout(10):
+            while " output + ─" not in seen(app):
+                await pilot.pause(0.05)
+        await pilot.press("7")
+        await pilot.pause(0.1)
+        assert "[output]─" in seen(app)
+        await pilot.press("n")
+        await app.workers.wait_for_complete([worker for worker in app.workers if worker.group == "commands"])
+        await app.bridge.session.settled()
+        assert app.workspace.output.input.value == ""
+        await app.bridge.session.quit()
+
+
+async def test_a_watch_of_several_rows_is_one_for_the_cursor_and_comes_back(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "import numpy\na = numpy.arange(4.0)\nj = 7\nb = 2\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        for line in ("until 4", "display a[0:4]", "display j"):
+            await app.carry_out(line)
+            await app.bridge.session.settled()
+        await pilot.press("5", "down", "d")
+        await pilot.pause(0.2)
+        assert [watch.expression for watch in app.bridge.session.watches] == ["a[0:4]"]
+        assert app.key_line.message == "watch 2 is deleted; `display j` brings it back"
+        pane = app.workspace.watches
+        await pilot.press("home")
+        await pilot.pause()
+        styles = {pane.row_style(index) for index in range(pane.row_count())}
+        assert pane.row_count() == 2
+        assert styles == {app.palette.here_line}
         await app.bridge.session.quit()

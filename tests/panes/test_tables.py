@@ -50,7 +50,7 @@ async def test_a_reason_that_does_not_fit_stands_below_and_keys_mean_its_breakpo
             "          one is 17",
             "   2 ● bound        yax.py:15  yax  hit 12",
         ]
-        await pilot.press("down", "d", "end", "d")
+        await pilot.press("home", "d", "down", "d")
         await pilot.pause()
         assert [m.text for m in sent(pilot, RunCommand)] == ["delete 1", "delete 2"]
 

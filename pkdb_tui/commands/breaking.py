@@ -87,6 +87,7 @@ async def break_(session: Session, text: str) -> Reply:
     "set a breakpoint that goes after its first hit",
     aliases=("tb",),
     usage="tbreak [FILE:]LINE|FUNCTION [if CONDITION]",
+    key="T",
     group=GROUP,
 )
 async def tbreak(session: Session, text: str) -> Reply:

@@ -12,11 +12,12 @@ from pkdb_tui.commands import (  # noqa: F401 - they define the commands
     inspecting,
     listing,
     looking,
+    mistyped,
     running,
     swapping,
 )
 from pkdb_tui.commands.registry import Command, Reply, registry
-from pkdb_tui.engine.errors import WrongPhase
+from pkdb_tui.engine.errors import ExpressionError, WrongPhase
 from pkdb_tui.engine.session import Session
 
 _WORD = re.compile(r"([A-Za-z_?][\w-]*)(?:\s+|$|(?=[/]))")
@@ -27,7 +28,8 @@ def split(line: str) -> tuple[Command | None, str]:
     """(the command, its arguments); no command when the line is Python.
 
     A name that is both a command and a variable is the command, as in pdb; an assignment to it is Python, and `!`
-    before anything makes it Python.
+    before anything makes it Python. Letters of keys that are no names of commands (`f`, `x`, `v` …) are variables
+    first, and commands where there is no such variable.
     """
     text = line.strip()
     if text.startswith("!"):
@@ -60,14 +62,28 @@ async def run(line: str, session: Session) -> Reply:
         return await command.handler(session, text)
     if not text:
         return Reply()
+    first, _, rest = text.partition(" ")
+    keyed = registry.of_key(first)
     if not session.phase.stopped:
+        if keyed is not None:
+            registry.check_phase(keyed, session.phase)
+            return await keyed.handler(session, rest.strip())
         if _looks_like_word(text):
-            raise WrongPhase(f"`{text}` is not a command.", "`help` lists the commands.")
+            hint = mistyped.near(text, registry.names) or "`help` lists the commands."
+            raise WrongPhase(f"`{text}` is not a command.", hint)
         raise WrongPhase(
-            f"Python can't be evaluated while the program is {session.phase.value}.",
-            "Pause it first." if session.phase.running else "Type `restart` to run it again.",
+            "Python can't be evaluated while the program runs."
+            if session.phase.running
+            else "The program has ended: no Python is evaluated.",
+            "Pause it first." if session.phase.running else "`restart` (R) runs it again.",
         )
-    evaluation = await session.evaluate(text)
+    try:
+        evaluation = await session.evaluate(text)
+    except ExpressionError as error:
+        if keyed is not None and mistyped.is_key(text, error):
+            registry.check_phase(keyed, session.phase)
+            return await keyed.handler(session, rest.strip())
+        raise mistyped.advised(text, error, registry.names) from error
     shown = "\n".join(part for part in (evaluation.output.rstrip("\n"), evaluation.text) if part)
     return Reply(text=shown, value=evaluation)
 

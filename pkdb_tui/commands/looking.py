@@ -209,6 +209,7 @@ async def thread(session: Session, text: str) -> Reply:
     aliases=("pprint_threads", "pt"),
     usage="parallel_print EXPRESSION",
     phases=KERNEL,
+    key="v",
     group=GROUP,
 )
 async def parallel_print(session: Session, text: str) -> Reply:

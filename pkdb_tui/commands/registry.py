@@ -76,15 +76,23 @@ class Registry:
             raise UsageError(f"`{name}` may mean {', '.join(sorted(found))}.", "Type more of it.")
         return next(iter(found.values()), None)
 
+    def of_key(self, letter: str) -> Command | None:
+        """The command whose key in the screen is a letter that isn't a command's name."""
+        if len(letter) != 1 or letter in self.names:
+            return None
+        return next((command for command in self.commands.values() if command.key == letter), None)
+
     def check_phase(self, command: Command, phase: Phase) -> None:
         """Raises WrongPhase when the command has no meaning in this phase."""
         if phase in command.phases:
             return
         if phase.running:
-            hint = "Pause it first (Ctrl-C, or `pause`)."
-        elif phase is Phase.EXITED:
-            hint = "Type `restart` to run it again."
-        elif phase is Phase.STOPPED_PYTHON:
+            raise WrongPhase(
+                f"`{command.name}` can't be used while the program runs.", "Pause it first (Ctrl-C, or `pause`)."
+            )
+        if phase is Phase.EXITED:
+            raise WrongPhase(f"The program has ended: no `{command.name}`.", "`restart` (R) runs it again.")
+        if phase is Phase.STOPPED_PYTHON:
             hint = "Set a breakpoint on a kernel line and continue."
         else:
             hint = "Go on to a stop in Python first."

@@ -24,6 +24,7 @@ DONE = {"remove": "deleted", "disable": "disabled", "enable": "enabled"}
     "parameters, by name and annotation. The other kernel stops, steps and is built for debugging as any. Rules stay "
     "over a restart. Without arguments: the list, with how often each was used.",
     phases=ANY,
+    key="x",
     group=GROUP,
 )
 async def hotswap(session: Session, text: str) -> Reply:

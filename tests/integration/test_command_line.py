@@ -203,6 +203,9 @@ def test_json_of_an_exception() -> None:
     assert run.events("reply")[-1]["text"] == "[1.5, None, {'a': (1,)}]"
 
 
+ASKS_FOR_A_SECOND = "import os, threading; threading.Timer(1, os._exit, (0,)).start(); input()"
+
+
 def test_every_member_of_json_is_documented() -> None:
     text = (ROOT / "docs" / "plain.md").read_text()
     rows: dict[str, str] = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", text.partition("## JSON")[2], re.MULTILINE))
@@ -210,6 +213,7 @@ def test_every_member_of_json_is_documented() -> None:
         plain("--json", "orders.py", commands=["log 14 q={quantity}", "display 1", "break 15", "continue", "absent"]),
         plain("--json", "failing.py", commands=["continue", "continue"]),
         plain("--json", "ends.py", "closefds", "65536", "1", commands=["continue"]),
+        plain("--json", "-", commands=["continue"], stdin=ASKS_FOR_A_SECOND),
     )
     seen = set()
     for run in runs:

@@ -52,8 +52,8 @@ def test_an_exception_stops_and_then_ends() -> None:
 def test_commands_after_the_end_say_so() -> None:
     run = plain("ends.py", "status", commands=["continue", "next", "print how", "info breakpoints"])
     assert run.err.splitlines() == [
-        "error: `next` can't be used while the program is exited. Type `restart` to run it again.",
-        "error: `print` can't be used while the program is exited. Type `restart` to run it again.",
+        "error: The program has ended: no `next`. `restart` (R) runs it again.",
+        "error: The program has ended: no `print`. `restart` (R) runs it again.",
         "error: the command `next` was refused",
     ]
     assert run.lines[-1] == "there are no breakpoints"

@@ -64,7 +64,7 @@ def test_native_code_that_keeps_python_waiting_is_named_and_can_be_quit() -> Non
         child.expect_exact("note: The program runs on.")
         child.expect_exact(PROMPT)
         child.sendline("print 1")
-        child.expect_exact("error: `print` can't be used while the program is ")
+        child.expect_exact("error: `print` can't be used while the program runs")
         child.sendintr()
         child.expect_exact(PROMPT)
         child.sendline("quit")

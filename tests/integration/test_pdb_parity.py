@@ -261,7 +261,7 @@ def test_an_error_in_what_is_typed_names_it_and_changes_nothing() -> None:
     run = plain("orders.py", commands=["print absent", "1 +", "1 / 0", "print 2"])
     assert run.err.splitlines() == [
         "error: NameError: name 'absent' is not defined",
-        "error: SyntaxError: invalid syntax",
+        "error: SyntaxError: invalid syntax. What is no command is taken as Python, `help` lists the commands.",
         "error: ZeroDivisionError: division by zero",
         "error: the command `print absent` was refused",
     ]
@@ -293,3 +293,28 @@ def test_a_condition_that_fails_is_the_reason_of_its_stop() -> None:
     assert run.stops[1].startswith(
         "stopped: breakpoint 1: condition failed: NameError: name 'absent' is not defined orders.py:6 in "
     )
+
+
+def test_what_is_mistyped_names_the_nearest_command() -> None:
+    run = plain("orders.py", commands=["brek 19", "contine", "absent", "help(absent)"])
+    assert run.err.splitlines()[:3] == [
+        "error: SyntaxError: invalid syntax. Did you mean the command `break`? `help` lists all.",
+        "error: NameError: name 'contine' is not defined. Did you mean the command `continue`? `help` lists all.",
+        "error: NameError: name 'absent' is not defined. `locals` lists the names here, `help` lists the commands.",
+    ]
+    assert run.status == 1
+
+
+def test_letters_of_keys_are_commands_where_they_are_no_variables() -> None:
+    run = plain("orders.py", commands=["break 5", "c", "e quantity * 2", "f", "e = 5", "e", "x nothing nowhere", "T 7"])
+    assert run.lines[2:6] == [
+        "breakpoint 1 at orders.py:5: bound",
+        "stopped: breakpoint 1 orders.py:5 in price",
+        "   5     total = quantity * unit",
+        "2",
+    ]
+    assert run.lines[6].startswith("stopped: step orders.py:8 in price returning ")
+    assert run.lines[8] == "5"
+    assert run.lines[-1] == "breakpoint 2 at orders.py:7, temporary: bound"
+    assert "nothing" in run.err
+    assert "SyntaxError" not in run.err

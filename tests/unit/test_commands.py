@@ -117,9 +117,9 @@ def test_a_command_in_the_wrong_phase_says_what_to_do() -> None:
     command = Command(name="look", handler=_nothing, summary="look", phases=STOPPED)
     own = Registry()
     own.check_phase(command, Phase.STOPPED_PYTHON)
-    with pytest.raises(WrongPhase, match=r"`look` can't be used while the program is running python\. Pause it first"):
+    with pytest.raises(WrongPhase, match=r"`look` can't be used while the program runs\. Pause it first"):
         own.check_phase(command, Phase.RUNNING_PYTHON)
-    with pytest.raises(WrongPhase, match="Type `restart` to run it again"):
+    with pytest.raises(WrongPhase, match=r"The program has ended: no `look`\. `restart` \(R\) runs it again"):
         own.check_phase(command, Phase.EXITED)
     own.check_phase(Command(name="any", handler=_nothing, summary="any", phases=ANY), Phase.EXITED)
 

@@ -69,6 +69,22 @@ def test_strides_are_told_with_the_argument_and_what_becomes_of_them(runtime: st
 
 
 @on_each
+def test_what_becomes_of_an_array_of_bool_is_told_where_it_is_copied(runtime: str, tmp_path: Path) -> None:
+    text = HEAD.replace("v: pk.View1D[pk.double]", "v").replace("10.0 + i", "1") + (
+        "a, u = np.zeros(4, bool), np.zeros(4, np.uint8)\npk.parallel_for(p, fill, v=a)\n"
+        "pk.parallel_for(p, fill, v=u)\n"
+        "print(a.tolist(), u.tolist())\n"
+    )
+    done = run(runtime, tmp_path, text, "continue")
+    copied = (
+        "fill at program.py:14: argument v is an array of bool, of which PyKokkos hands the kernel a copy: what the "
+        "kernel writes is lost; use an array of uint8."
+    )
+    assert told(done) == ([] if runtime == EMBEDDED else [copied])
+    assert f"{[runtime == EMBEDDED] * 4} {[1] * 4}" in done.lines
+
+
+@on_each
 def test_an_edited_kernel_is_built_anew_where_it_is_looked_at(runtime: str, tmp_path: Path) -> None:
     """Also where the runtime itself would run its old build, as PyKokkos does."""
     text = HEAD + "a = np.zeros(4)\npk.parallel_for(p, fill, v=a)\nprint(a.tolist())\n"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
-from runtimes import BOTH, EMBEDDED, INSTALLED, PYKOKKOS, ROOT, debug
+from runtimes import BOTH, EMBEDDED, INSTALLED, PYKOKKOS, PYTHON, ROOT, debug
 
+on_pykokkos = pytest.mark.parametrize("runtime", [pytest.param(INSTALLED, marks=PYKOKKOS)])
 on_each = pytest.mark.parametrize("runtime", BOTH)
 
 
@@ -15,6 +17,11 @@ on_each = pytest.mark.parametrize("runtime", BOTH)
 def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("views") / "forms"
     return Path(shutil.copytree(ROOT / "tests" / "fixtures" / "forms", folder)) / "views.py"
+
+
+def can(program: str) -> bool:
+    """Whether PyKokkos' interpreter runs this."""
+    return subprocess.run([PYTHON, "-c", program], capture_output=True, check=False).returncode == 0
 
 
 def seen(runtime: str, script: Path, marker: str, *commands: str) -> list[str]:
@@ -67,7 +74,46 @@ def test_complex_numbers(runtime: str, script: Path) -> None:
     assert shown == ["array([1.+2.j, 3.+0.j], dtype=complex64)", "(3j, True)", "array([1.+2.j, 0.+3.j])"]
 
 
-@pytest.mark.parametrize("runtime", [pytest.param(INSTALLED, marks=PYKOKKOS)])
+@on_each
+def test_four_dimensions(runtime: str, script: Path) -> None:
+    if runtime == INSTALLED and not can("import numpy, pykokkos; pykokkos.array(numpy.zeros((1, 1, 1, 1)))"):
+        pytest.skip("this PyKokkos was built for fewer dimensions")
+    shown = seen(
+        runtime, script.with_name("four.py"), "f4[i][0][0][0] = t", "locals",
+        "print r4.sum(), f4.sum(), r4[1, 2, 3, 4], f4[1, 2, 3, 4], t", "print f4[:, 1, 2, 3], r4[1, 0, ::2, -1]",
+    )  # fmt: skip
+    assert {
+        "r4  float64[2, 3, 4, 5]  host, rows",
+        "f4  float64[2, 3, 4, 5]  host, columns",
+        "(7140.0, 7140.0, 119.0, 119.0, 33.0)",
+        "(array([33., 93.]), array([64., 74.]))",
+    } <= set(shown)
+
+
+@on_pykokkos
+def test_tensors_of_torch(runtime: str, script: Path) -> None:
+    """In the kernel they are views, in Python tensors, and both are the same memory."""
+    if not can("import torch"):
+        pytest.skip("PyKokkos' interpreter has no torch")
+    tensors = script.with_name("tensors.py")
+    done = debug(
+        runtime, tensors, "break 10", "continue", "locals", "print m[i, 0:3], m.shape, v[-1], m.T[1], t", "v[2] = 5.5",
+        "print v", "up", "print v[2].item(), m.shape[1]", "delete", "continue", variables={"OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert {
+        "v  float64[4]  host",
+        "m  float64[4, 3]  host, rows",
+        "(array([0., 1., 2.]), (4, 3), 0.0, array([ 1.,  4.,  7., 10.]), 2.0)",
+        "array([0. , 0. , 5.5, 0. ])",
+        "(5.5, 3)",
+        "whole [2.0, 8.0, 14.0, 20.0]",
+        "strided [2.0, 8.0, 14.0, 20.0, 0.0, 0.0, 0.0, 0.0]",
+    } <= set(done.lines)
+    (warning,) = done.starting("warning:")
+    assert "scale at tensors.py:18: argument v has a stride of 16 bytes (2 elements); PyKokkos ignores" in warning
+
+
+@on_pykokkos
 def test_atomic_traits(runtime: str, script: Path) -> None:
     """The embedded runtime refuses the trait: `pk.atomic_add` and its like are for both."""
     atomic = script.with_name("atomic.py")

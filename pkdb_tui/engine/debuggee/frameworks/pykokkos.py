@@ -29,7 +29,7 @@ from pkdb_tui.engine.debuggee.frameworks.pykokkos_conditions import (
 from pkdb_tui.engine.debuggee.frameworks.pykokkos_errors import explain, from_cpp, heard
 from pkdb_tui.engine.debuggee.frameworks.pykokkos_header import TEAM
 from pkdb_tui.engine.debuggee.frameworks.pykokkos_known import missing, sentence
-from pkdb_tui.engine.debuggee.frameworks.pykokkos_traps import shown, traps
+from pkdb_tui.engine.debuggee.frameworks.pykokkos_traps import note_copies, shown, traps
 from pkdb_tui.engine.debuggee.sources import add_library, read_source
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 HOOKED = "pykokkos.core.runtime"
+CONVERTED = "pykokkos.interface.parallel_dispatch"
 
 
 @dataclass(frozen=True)
@@ -302,6 +303,7 @@ class PyKokkosAdapter(Adapter):
     def install(self, hook: Callable[[Adapter, Any], Any]) -> None:
         self._hook = hook
         after_import(HOOKED, self._wrap)
+        after_import(CONVERTED, note_copies)
 
     def uninstall(self) -> None:
         self._hook = None

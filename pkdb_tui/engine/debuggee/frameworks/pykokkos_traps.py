@@ -1,4 +1,4 @@
-"""What PyKokkos does without a word at a launch, told before it: old builds, failed builds, spaces, teams."""
+"""What PyKokkos does without a word at a launch, told before it: old builds, failed builds, copies, spaces, teams."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ctypes
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 AUTO = -1  # the team size that lets Kokkos choose
@@ -27,6 +28,7 @@ def traps(
     """One sentence each. `built` is (directory, kernel) of the build in PyKokkos' own cache that would be used."""
     if built is not None:
         yield from _old_build(sources, *built)
+    yield from _copies(arguments)
     yield from _spaces(arguments, space)
     yield from _team(policy, space)
 
@@ -49,6 +51,38 @@ def _old_build(sources: Sequence[str], directory: Path, kernel: Path) -> Iterato
             f"{names} was changed after its kernel was built, and PyKokkos runs the old kernel; "
             f"remove {directory} to have it built anew"
         )
+
+
+def note_copies(module: ModuleType) -> None:
+    """Mark the views that PyKokkos makes of copies: afterwards a view of a bool array looks like one of uint8."""
+    stock = getattr(module, "convert_arrays", None)
+    if stock is None:  # in another state of PyKokkos nothing is marked, so nothing is told
+        return
+
+    def convert_arrays(kwargs: dict[str, Any]) -> None:
+        copied = [name for name, value in kwargs.items() if _is_bool(value)]
+        stock(kwargs)
+        for name in copied:
+            kwargs[name].pkdb_copied = True
+
+    module.convert_arrays = convert_arrays  # type: ignore[attr-defined]
+
+
+def _is_bool(value: Any) -> bool:
+    """Whether it is an array of bool, numpy's, CuPy's or torch's, and no view yet."""
+    dtype = getattr(value, "dtype", None)
+    if dtype is None or (hasattr(value, "layout") and hasattr(value, "trait")) or not getattr(value, "shape", ()):
+        return False
+    return getattr(dtype, "kind", "") == "b" or str(dtype) == "torch.bool"
+
+
+def _copies(arguments: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in arguments.items():
+        if getattr(value, "pkdb_copied", False):
+            yield (
+                f"argument {name} is an array of bool, of which PyKokkos hands the kernel a copy: what the kernel "
+                "writes is lost; use an array of uint8"
+            )
 
 
 def _spaces(arguments: Mapping[str, Any], space: str) -> Iterator[str]:

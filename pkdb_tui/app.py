@@ -8,16 +8,14 @@ import os
 import signal
 import traceback
 from collections.abc import Coroutine, Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
-import platformdirs
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.worker import WorkerFailed
 
-from pkdb_tui import config, keys
+from pkdb_tui import config, keys, state_files
 from pkdb_tui.actions import Actions
 from pkdb_tui.bridge import Bridge, EngineEvent
 from pkdb_tui.commands.registry import Reply
@@ -73,7 +71,7 @@ class PkdbApp(Guarded, Actions):
         self.theme = chosen.theme.name
         self.set_keymap(settings.keys)
         self.bridge = Bridge(self, options)
-        history = Path(platformdirs.user_state_dir("pkdb-tui")) / "history" if remember else None
+        history = state_files.folder() / "history" if remember else None
         self.workspace = Workspace(self.palette, self.bridge, history)
         self.status = StatusLine(self.palette)
         self.status.input_key = keys.shown(
@@ -129,12 +127,14 @@ class PkdbApp(Guarded, Actions):
         self.commands_done.set()
 
     def _hang_up(self, number: int, frame: object) -> None:
-        """The terminal is gone, or this process is told to go: keep what is to be kept, end everything, leave."""
-        self._keep()
+        """The terminal is gone, or this process is told to go: end everything, keep what is to be kept, leave."""
         self.bridge.session.kill()
-        if number == signal.SIGTERM and self._driver is not None:
-            self._driver.stop_application_mode()
-        os._exit(128 + number)
+        try:
+            self._keep()
+            if number == signal.SIGTERM and self._driver is not None:
+                self._driver.stop_application_mode()
+        finally:
+            os._exit(128 + number)
 
     # --- keys ---
 
@@ -222,10 +222,12 @@ class PkdbApp(Guarded, Actions):
     async def leave_session(self, status: int | None = None) -> None:
         from pkdb_tui.plain import exit_status
 
-        self._keep()
         await self.bridge.session.quit()
         cause = self.bridge.session.exit_cause
-        self.exit(status if status is not None else 0 if cause is None else exit_status(cause))
+        try:
+            self._keep()
+        finally:
+            self.exit(status if status is not None else 0 if cause is None else exit_status(cause))
 
     # --- messages ---
 

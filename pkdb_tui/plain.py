@@ -74,9 +74,9 @@ class Plain:
         except asyncio.CancelledError:
             return self._ending
         finally:
+            await self.session.quit()
             if remembered:
                 saved.save(self.session)
-            await self.session.quit()
         return self._status()
 
     def _leave(self) -> None:

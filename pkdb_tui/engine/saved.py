@@ -9,13 +9,12 @@ from __future__ import annotations
 import hashlib
 import linecache
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import platformdirs
 
+from pkdb_tui import state_files
 from pkdb_tui.engine.api import BreakpointsChanged, BreakpointSpec, LaunchOptions, Notice, Severity
 from pkdb_tui.engine.errors import PkdbError
 from pkdb_tui.engine.session import Session
@@ -62,9 +61,8 @@ def program_name(options: LaunchOptions) -> str:
 
 def path_of(program: str) -> Path:
     """The file that keeps a program's state."""
-    folder = Path(os.environ.get("PKDB_STATE") or platformdirs.user_state_dir("pkdb-tui"))
     stem = Path(program.split(" in ")[0].removeprefix("-m ")).stem
-    return folder / "programs" / f"{stem}-{hashlib.sha256(program.encode()).hexdigest()[:16]}.json"
+    return state_files.folder() / "programs" / f"{stem}-{hashlib.sha256(program.encode()).hexdigest()[:16]}.json"
 
 
 def read(program: str) -> Saved | None:
@@ -144,7 +142,7 @@ def save(session: Session, layout: dict[str, Any] | None = None) -> None:
         return
     try:
         _keep_unusable(program, path)
-        _write(path, msgspec.json.format(msgspec.json.encode(saved)))
+        state_files.write(path, msgspec.json.format(msgspec.json.encode(saved)))
     except OSError as error:
         _tell(session, f"Breakpoints and displays could not be saved in {path}: {error.strerror}.")
 
@@ -162,21 +160,6 @@ def _keep_unusable(program: str, path: Path) -> None:
         read(program)
     except Unusable:
         os.replace(path, f"{path}.old")
-
-
-def _write(path: Path, data: bytes) -> None:
-    """All of it or nothing: a reader never sees half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.stem)
-    try:
-        with open(descriptor, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-    except OSError:
-        os.unlink(temporary)
-        raise
 
 
 def _counted(count: int, word: str) -> list[str]:

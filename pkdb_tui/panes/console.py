@@ -15,6 +15,7 @@ from textual.events import Paste
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from pkdb_tui import state_files
 from pkdb_tui.panes import completion
 from pkdb_tui.panes.base import Pane, Row, TitleChanged
 from pkdb_tui.panes.guard import Guarded
@@ -117,7 +118,7 @@ class History:
         self._draft = ""
         if path is not None:
             try:
-                self.entries = [e.replace("\x1f", "\n") for e in path.read_text("utf-8").splitlines()][-HISTORY:]
+                self.entries = [e.replace("\x1f", "\n") for e in path.read_text("utf-8").split("\n") if e][-HISTORY:]
             except (OSError, UnicodeDecodeError):
                 self.entries = []  # no history yet, or not ours: begin anew
         self._at = len(self.entries)
@@ -131,9 +132,8 @@ class History:
         if self._path is None:
             return
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
             text = "".join(e.replace("\n", "\x1f") + "\n" for e in self.entries[-HISTORY:])
-            self._path.write_text(text, "utf-8")
+            state_files.write(self._path, text.encode())
         except OSError:
             return  # a read-only home is no reason to disturb the end of a session
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from programs import ASKING, BUSY, KERNEL, SUM_LINE
 from sessions import AT_START, stop_in_kernel
 from terminal import Marked, Start, until
+
+from pkdb_tui.engine import saved
 
 pytestmark = pytest.mark.e2e
 SCREEN = r"^\S*python\S* -m pkdb_tui "
@@ -28,6 +31,25 @@ def test_terminal_gone(start: Start, marked: Marked) -> None:
     stop_in_kernel(screen)
     screen.kill()
     assert until(lambda: not marked.processes(), 3.0), marked.processes()
+
+
+@pytest.mark.parametrize("way", ["signal", "key"])
+def test_program_ends_where_nothing_can_be_saved(
+    start: Start, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """What is to be kept can be on a disk that doesn't answer: a pipe that nobody writes to stands in for it."""
+    screen = start(KERNEL)
+    stop_in_kernel(screen)
+    monkeypatch.setenv("PKDB_STATE", str(tmp_path / "state"))
+    kept = saved.path_of(os.path.realpath(tmp_path / "program.py"))
+    kept.parent.mkdir(parents=True)
+    os.mkfifo(kept)
+    if way == "signal":
+        os.kill(marked.one(SCREEN), signal.SIGTERM)
+    else:
+        screen.press("q")
+    assert until(lambda: len(marked.debugging()) == 1, 3.0), marked.debugging()
+    os.kill(marked.one(SCREEN), signal.SIGKILL)
 
 
 def test_program_killed(start: Start, marked: Marked) -> None:

@@ -129,9 +129,11 @@ def living(marker: str) -> list[int]:
     return found
 
 
-def gone(marker: str, seconds: float = 10.0) -> bool:
-    """Whether every process with this text has ended, or ends within some seconds."""
+def gone(marker: str, seconds: float = 10.0, *, but: int | None = None) -> bool:
+    """Whether every process with this text, one aside, has ended, or ends within some seconds."""
     for pid in living(marker):
+        if pid == but:
+            continue
         try:
             descriptor = os.pidfd_open(pid)
         except ProcessLookupError:
@@ -140,4 +142,4 @@ def gone(marker: str, seconds: float = 10.0) -> bool:
             select.select([descriptor], [], [], seconds)
         finally:
             os.close(descriptor)
-    return not living(marker)
+    return all(pid == but for pid in living(marker))

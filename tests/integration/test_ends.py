@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import uuid
 from contextlib import suppress
+from pathlib import Path
 
 import pexpect
 import pytest
 from cli import COMMAND, FIXTURES, PROMPT, environment, gone, living, plain, send_signal, terminal
+
+from pkdb_tui.engine import saved
 
 
 @pytest.mark.parametrize(
@@ -142,6 +146,23 @@ def test_a_terminated_debugger_leaves_no_process(number: signal.Signals) -> None
         send_signal(child, number)
         child.expect(pexpect.EOF)
     assert gone(marker)
+
+
+def test_a_debugger_that_cannot_save_ends_its_program_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is to be kept can be on a disk that doesn't answer: a pipe that nobody writes to stands in for it."""
+    marker = f"mark{uuid.uuid4().hex}"
+    with terminal("waits.py", "calling", marker, state=tmp_path) as child:
+        child.expect_exact(PROMPT)
+        child.sendline("continue")
+        child.expect_exact("here calling")
+        monkeypatch.setenv("PKDB_STATE", str(tmp_path))
+        kept = saved.path_of(str(FIXTURES / "waits.py"))
+        kept.parent.mkdir(parents=True)
+        os.mkfifo(kept)
+        send_signal(child, signal.SIGHUP)
+        assert gone(marker, but=child.pid)
 
 
 def test_a_program_that_closes_its_descriptors_can_still_be_stopped() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 from host import PALETTE, lines, sent, shown
@@ -72,10 +74,28 @@ def test_the_history_is_kept_and_searched(tmp_path: Path) -> None:
     history = History(path)
     history.add("break 13 if j == 3")
     history.add("for i in x:\n    print(i)")
+    history.add("'a\x0bb\u2028c'")
     history.save()
     again = History(path)
-    assert again.entries == ["break 13 if j == 3", "for i in x:\n    print(i)"]
+    assert again.entries == ["break 13 if j == 3", "for i in x:\n    print(i)", "'a\x0bb\u2028c'"]
     assert again.search("j ==") == "break 13 if j == 3"
+
+
+def test_a_history_that_cant_be_written_whole_stays_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "history"
+    path.write_text("break 13\n")
+    program = """import resource, signal, sys
+from pathlib import Path
+from pkdb_tui.panes.console import History
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+history = History(Path(sys.argv[1]))
+history.add("x" * 5000)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+history.save()
+"""
+    subprocess.run([sys.executable, "-c", program, str(path)], check=True, cwd=Path(__file__).parents[2])
+    assert path.read_text() == "break 13\n"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_history_that_cant_be_read_begins_anew(tmp_path: Path) -> None:

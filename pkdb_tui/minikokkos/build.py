@@ -1,4 +1,4 @@
-"""Compiling kernels with the system's C++ compiler, and the cache of what was compiled."""
+"""Compiling kernels with the system's C++ compiler, and loading them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import shutil
 import subprocess
 import tempfile
 import time
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
+from pkdb_tui.minikokkos import cache
 from pkdb_tui.minikokkos.errors import CompileError
 
 INCLUDE = Path(__file__).parent / "include"
@@ -21,11 +21,9 @@ COMMON = ("-std=c++17", "-shared", "-fPIC", "-fopenmp", "-fvisibility=hidden", "
 RELEASE = ("-O3", "-g1")
 DEBUG = ("-O0", "-g", "-fno-omit-frame-pointer", "-DPK_DEBUG")
 BOUNDS = ("-DPK_BOUNDS",)
-LIMIT_MIB = 256
 _REMEDY = "Install one (Debian/Ubuntu: apt install g++) or name it in the environment variable CXX."
 
 _libraries: dict[str, ctypes.CDLL] = {}
-_folder: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -41,19 +39,25 @@ def build(source: str, flags: tuple[str, ...]) -> Built:
     """Compile, or take from the cache, and load. Raises CompileError."""
     compiler = _compiler()
     key = hashlib.sha256("\0".join([source, *flags, *COMMON, *compiler, _header()]).encode()).hexdigest()[:32]
-    folder = cache_folder()
+    folder = cache.cache_folder()
     path = folder / f"{key}.so"
-    seconds = 0.0
     known = _libraries.get(str(path))
     if known is not None:
         return Built(str(path), known, 0.0)
-    if path.exists():
-        _touch(path)
-    else:
-        begun = time.perf_counter()
-        path = _compile(folder, path.name, source, (*COMMON, *flags), compiler[0])
-        seconds = time.perf_counter() - begun
-        _trim(folder, keep=path)
+    with cache.used(folder):
+        if path.exists():
+            cache.touch(path)
+            return _loaded(path, 0.0)
+    begun = time.perf_counter()
+    try:
+        with cache.used(folder):
+            path = _compile(folder, path.name, source, (*COMMON, *flags), compiler[0])
+            return _loaded(path, time.perf_counter() - begun)
+    finally:
+        cache.trim(folder, keep=path)
+
+
+def _loaded(path: Path, seconds: float) -> Built:
     library = _libraries[str(path)] = ctypes.CDLL(str(path))
     return Built(str(path), library, seconds)
 
@@ -74,47 +78,6 @@ def _compiler() -> tuple[str, ...]:
     raise CompileError(f"{named} {_REMEDY}")
 
 
-def cache_folder() -> Path:
-    """Where compiled kernels are kept: PKDB_CACHE or the user's cache, a temporary folder where it isn't writable."""
-    global _folder
-    wanted = _wanted_folder()
-    if _folder is not None and (_folder == wanted or not os.access(wanted, os.W_OK)):
-        return _folder
-    try:
-        wanted.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=wanted):
-            pass
-        _folder = wanted
-    except OSError as error:
-        _fall_back(wanted, error)
-    assert _folder is not None
-    return _folder
-
-
-def _wanted_folder() -> Path:
-    given = os.environ.get("PKDB_CACHE")
-    if given:
-        return Path(given) / "kernels"
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("pkdb-tui")) / "kernels"
-
-
-def _fall_back(wanted: Path, error: OSError) -> Path:
-    global _folder
-    _folder = Path(tempfile.mkdtemp(prefix="pkdb-kernels-"))
-    warnings.warn(
-        f"The kernel cache {wanted} can't be written ({error.strerror}): kernels are compiled into {_folder} and not "
-        "kept. Set PKDB_CACHE to a folder that can be written.",
-        RuntimeWarning,
-        stacklevel=2,
-    )
-    import atexit
-
-    atexit.register(shutil.rmtree, _folder, ignore_errors=True)
-    return _folder
-
-
 def _compile(folder: Path, name: str, source: str, flags: tuple[str, ...], compiler: str) -> Path:
     """The library's path; it appears there whole or not at all."""
     try:
@@ -122,12 +85,12 @@ def _compile(folder: Path, name: str, source: str, flags: tuple[str, ...], compi
     except OSError as error:
         if str(folder).startswith(tempfile.gettempdir()) and "pkdb-kernels-" in folder.name:
             raise CompileError(f"The kernel can't be written to {folder}: {error.strerror}.") from error
-        return _compile(_fall_back(folder, error), name, source, flags, compiler)
+        return _compile(cache.fall_back(folder, error), name, source, flags, compiler)
 
 
 def _compile_in(folder: Path, name: str, source: str, flags: tuple[str, ...], compiler: str) -> Path:
     text = folder / f"{Path(name).stem}.cpp"
-    own = tempfile.mkdtemp(prefix="building-", dir=folder)
+    own = tempfile.mkdtemp(prefix=cache.BUILDING, dir=folder)
     try:
         part = Path(own) / text.name
         part.write_text(source)
@@ -154,31 +117,3 @@ def _explained(output: str, compiler: str) -> CompileError:
             message = f"{Path(compiler).name} refuses the kernel: {text}"
             return CompileError(message, file, number) if file.endswith(".py") else CompileError(f"{message} ({file})")
     return CompileError(f"{Path(compiler).name} failed: {output.strip() or 'it said nothing'}")
-
-
-def _touch(path: Path) -> None:
-    """Mark as used now; a cache that can only be read keeps its order."""
-    try:
-        os.utime(path)
-    except OSError:
-        return
-
-
-def _trim(folder: Path, keep: Path) -> None:
-    """Delete what was not used for longest until the cache is within its bound."""
-    limit = float(os.environ.get("PKDB_CACHE_MIB", LIMIT_MIB)) * 2**20
-    entries = []
-    for path in folder.glob("*.so"):
-        try:
-            state = path.stat()
-        except FileNotFoundError:  # another process trims too
-            continue
-        entries.append((state.st_mtime, state.st_size, path))
-    total = sum(size for _, size, _ in entries)
-    for _, size, path in sorted(entries):
-        if total <= limit:
-            return
-        if path != keep:
-            path.unlink(missing_ok=True)
-            path.with_suffix(".cpp").unlink(missing_ok=True)
-            total -= size

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import pkdb_tui.minikokkos as pk
-from pkdb_tui.minikokkos import build
+from pkdb_tui.minikokkos import cache
+from pkdb_tui.minikokkos.errors import CompileError
 
 PROGRAM = """
 import sys
@@ -34,21 +35,26 @@ print(__name__, sys.argv[1:], x.tolist())
 """
 
 
-def _start(script: Path, cache: Path, *arguments: str) -> subprocess.Popen[str]:
+def kinds(folder: Path) -> list[str]:
+    """What lies in the cache, its lock aside."""
+    return sorted(path.suffix or path.name.partition("-")[0] for path in folder.iterdir() if path.name != cache.LOCK)
+
+
+def _start(script: Path, place: Path, *arguments: str, **variables: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "pkdb_tui.minikokkos", str(script), *arguments]
-    environment = {**os.environ, "PKDB_CACHE": str(cache)}
+    environment = {**os.environ, "PKDB_CACHE": str(place), **variables}
     return subprocess.Popen(command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def test_processes_that_compile_the_same_kernel_at_once(tmp_path: Path) -> None:
     script = tmp_path / "program.py"
     script.write_text(PROGRAM.format(value=1))
-    cache = tmp_path / "cache"
-    running = [_start(script, cache, "a", "-b") for _ in range(4)]
+    place = tmp_path / "cache"
+    running = [_start(script, place, "a", "-b") for _ in range(4)]
     for process in running:
         output, errors = process.communicate(timeout=60)
         assert (output, errors) == ("__main__ ['a', '-b'] [1.0, 2.0, 3.0]\n", "")
-    assert sorted(path.suffix for path in (cache / "kernels").iterdir()) == [".cpp", ".so"]
+    assert kinds(place / "kernels") == [".cpp", ".so"]
 
 
 def test_edited_source_is_compiled_anew(tmp_path: Path) -> None:
@@ -68,7 +74,7 @@ def test_a_folder_that_can_not_be_written(load: Any, monkeypatch: pytest.MonkeyP
     blocked = tmp_path / "file"
     blocked.write_text("")
     monkeypatch.setenv("PKDB_CACHE", str(blocked))
-    monkeypatch.setattr(build, "_folder", None)
+    monkeypatch.setattr(cache, "_folder", None)
     x = np.zeros(1)
     with pytest.warns(RuntimeWarning, match=r"The kernel cache .* can't be written .* Set PKDB_CACHE to a folder"):
         pk.parallel_for(1, _work(load, 11), x=x)
@@ -80,7 +86,7 @@ def test_a_folder_that_can_not_be_written(load: Any, monkeypatch: pytest.MonkeyP
 
 def test_the_cache_is_bounded_and_what_was_used_last_stays(load: Any, monkeypatch: Any, tmp_path: Path) -> None:
     monkeypatch.setenv("PKDB_CACHE", str(tmp_path))
-    monkeypatch.setattr(build, "_folder", None)
+    monkeypatch.setattr(cache, "_folder", None)
     folder = tmp_path / "kernels"
     x = np.zeros(1)
     pk.parallel_for(1, _work(load, 21), x=x)
@@ -94,6 +100,72 @@ def test_the_cache_is_bounded_and_what_was_used_last_stays(load: Any, monkeypatc
     assert not first.with_suffix(".cpp").exists()
     assert second.exists()
     assert len(list(folder.glob("*.so"))) == 2
+
+
+GATED = """#!/bin/sh
+touch {begun}
+while [ ! -e {gate} ]; do sleep 0.01; done
+exec g++ "$@"
+"""
+
+
+class Compiling:
+    """A process in the middle of a compilation, which goes on when `gate` is there."""
+
+    def __init__(self, folder: Path, value: int) -> None:
+        self.place = folder / "cache"
+        self.gate, begun, compiler = folder / "gate", folder / "begun", folder / "slow"
+        compiler.write_text(GATED.format(begun=begun, gate=self.gate))
+        compiler.chmod(0o755)
+        (folder / "slow.py").write_text(PROGRAM.format(value=value))
+        self.process = _start(folder / "slow.py", self.place, CXX=str(compiler))
+        deadline = time.monotonic() + 30
+        while not begun.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+
+def _run(folder: Path, place: Path, value: int, **variables: str) -> str:
+    script = folder / f"quick{value}.py"
+    script.write_text(PROGRAM.format(value=value))
+    output, errors = _start(script, place, **variables).communicate(timeout=60)
+    assert errors == ""
+    return output
+
+
+def test_what_a_killed_compilation_left_goes_with_the_next(tmp_path: Path) -> None:
+    killed = Compiling(tmp_path, 1)
+    killed.process.kill()
+    killed.process.communicate()
+    assert kinds(killed.place / "kernels") == [".cpp", "building"]
+    try:
+        _run(tmp_path, killed.place, 2)
+        assert kinds(killed.place / "kernels") == [".cpp", ".so"]
+    finally:
+        killed.gate.touch()  # lets its compiler end
+
+
+def test_what_another_process_compiles_stays(tmp_path: Path) -> None:
+    slow = Compiling(tmp_path, 1)
+    for value in (2, 3):
+        assert "[" in _run(tmp_path, slow.place, value, PKDB_CACHE_MIB="0")
+    slow.gate.touch()
+    output, errors = slow.process.communicate(timeout=60)
+    assert (output, errors) == ("__main__ [] [1.0, 2.0, 3.0]\n", "")
+    _run(tmp_path, slow.place, 4, PKDB_CACHE_MIB="0")
+    assert kinds(slow.place / "kernels") == [".cpp", ".so"]
+
+
+def test_a_kernel_that_the_compiler_refuses_leaves_nothing(load: Any, monkeypatch: Any, tmp_path: Path) -> None:
+    monkeypatch.setenv("PKDB_CACHE", str(tmp_path))
+    monkeypatch.setattr(cache, "_folder", None)
+    compiler = tmp_path / "refuses"
+    compiler.write_text("#!/bin/sh\necho no >&2\nexit 1\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
+    with pytest.raises(CompileError, match="refuses failed: no"):
+        pk.parallel_for(1, _work(load, 41), x=np.zeros(1))
+    assert kinds(tmp_path / "kernels") == []
 
 
 def test_a_ten_line_kernel_compiles_within_a_second_and_launches_fast(load: Any) -> None:

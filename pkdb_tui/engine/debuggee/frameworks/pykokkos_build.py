@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import fcntl
 import functools
 import hashlib
 import io
@@ -24,7 +23,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pkdb_tui.engine.debuggee.frameworks import pykokkos_conditions, pykokkos_header, pykokkos_lines
+from pkdb_tui.engine.debuggee.frameworks import (
+    pykokkos_cache,
+    pykokkos_conditions,
+    pykokkos_header,
+    pykokkos_lines,
+)
 from pkdb_tui.engine.debuggee.frameworks.pykokkos_conditions import Compiled
 from pkdb_tui.engine.debuggee.frameworks.pykokkos_errors import plain
 
@@ -64,13 +68,6 @@ class BuildError(Exception):
         """The first thing a compiler said about a file, or nothing."""
         found = re.search(rf"{re.escape(origin)}:\d+:\d+: error: (.*)", self.output)
         return f"the C++ compiler says: {found.group(1)}" if found else ""
-
-
-def cache_directory() -> Path:
-    """Where debug builds live: under PKDB_CACHE, XDG_CACHE_HOME or ~/.cache."""
-    explicit = os.environ.get("PKDB_CACHE")
-    base = Path(explicit) if explicit else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pkdb-tui"
-    return base / "pykokkos"
 
 
 @functools.cache
@@ -169,7 +166,6 @@ def _write_script(directory: Path, flags: str) -> None:
     script = directory / "compile.sh"
     if script.exists():
         return
-    directory.mkdir(parents=True, exist_ok=True)
     header = directory / pykokkos_header.NAME
     _write_whole(header, pykokkos_header.TEXT)
     flags += f" -include {shlex.quote(str(header))}"
@@ -182,14 +178,6 @@ def _write_whole(path: Path, text: str) -> None:
     draft.write_text(text)
     draft.chmod(0o755)
     draft.replace(path)
-
-
-@contextlib.contextmanager
-def _locked(directory: Path) -> Iterator[None]:
-    """One process at a time builds in a directory; PyKokkos itself deletes and rewrites it in place."""
-    with open(directory / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def built_in(module_file: str) -> set[str]:
@@ -226,7 +214,9 @@ class DebugBuilds:
         said = " ".join(sorted(condition.digest for condition in conditions))
         key = build_key(sources, f"{flags} {said}".strip())
         if key not in self._runtimes:
-            directory = cache_directory() / key
+            directory = pykokkos_cache.cache_directory() / key
+            pykokkos_cache.use(directory)
+            pykokkos_cache.trim(directory.parent)
             _write_script(directory, flags)
             self._runtimes[key] = self._runtime_class(directory, conditions)
         return self._runtimes[key]
@@ -248,7 +238,7 @@ def _compiler_class(base: Any) -> Any:
         def compile_object(self, module_setup: Any, *args: Any, **kwargs: Any) -> Any:
             output = Path(module_setup.output_dir)
             said = io.StringIO()
-            with _locked(self.directory):
+            with pykokkos_cache.locked(self.directory):
                 if output.is_dir() and not Path(module_setup.path).exists():
                     shutil.rmtree(output)  # left by a build that failed or was killed
                 try:

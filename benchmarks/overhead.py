@@ -19,10 +19,12 @@ WORKLOADS = ROOT / "benchmarks" / "workloads"
 RESULTS = ROOT / "benchmarks" / "RESULTS.md"
 BEGIN, END = "<!-- overhead: begin -->", "<!-- overhead: end -->"
 WORK = 1.5  # seconds that a run is to work, by its number of steps; start and end of the process come on top
-NONE, PLAIN, ELSEWHERE, DEBUG = "no debugger", "no kernel breakpoint", "one elsewhere", "Debug space"
+NONE, PLAIN, ELSEWHERE = "no debugger", "no kernel breakpoint", "one elsewhere"
+BUILDS, DEBUG = "debug builds", "Debug space"
+SLOW = (BUILDS, DEBUG)  # these run once, and not to their end where that takes long
 TARGETS = {PLAIN: 1.05, ELSEWHERE: 1.15}
 FASTER_THAN_DEBUG = 10.0
-PATIENCE = 1.1 * FASTER_THAN_DEBUG  # a run in the Debug space is ended after so many times the debugged one
+PATIENCE = 1.1 * FASTER_THAN_DEBUG  # a slow run is ended after so many times the one with no kernel breakpoint
 FIRST_RUN = 600.0  # seconds: it compiles all kernels
 START = "import numpy\nimport pykokkos\nprint('start steps 0')\n"
 
@@ -99,7 +101,7 @@ def commands(
         PLAIN: ours(),
         ELSEWHERE: ours(impossible),
         "one disabled": ours(impossible, "disable 1"),
-        "debug builds": ours("set catch on"),
+        BUILDS: ours("set catch on"),
         DEBUG: [runtime.python, *program, "Debug"],
     }
 
@@ -158,16 +160,18 @@ def measure(load: Workload, runtime: Runtime, folder: Path, size: int, rounds: i
     script.write_text((WORKLOADS / script.name).read_text())
     steps = steps_for(load, runtime, script, size, python)
     timed = commands(load, runtime, script, size, steps, python)
-    slow = timed.pop(DEBUG)  # it has no cache to warm, and takes long
+    slow = {name: timed.pop(name) for name in SLOW}
     seconds: dict[str, list[float]] = {name: [] for name in timed}
+    whole(commands(load, runtime, script, size, load.least, python)[BUILDS], folder, runtime)  # it compiles them
     for turn in range(rounds + 1):
         for name, command in timed.items():
-            took = whole(command, folder, runtime)
+            needed = whole(command, folder, runtime)
             if turn > 0:
-                seconds[name].append(took)
+                seconds[name].append(needed)
     limit = PATIENCE * statistics.median(seconds[PLAIN])
-    interpreted = once(slow, folder, runtime, limit)
-    seconds[DEBUG] = [] if interpreted is None else [interpreted]
+    for name, command in slow.items():
+        took = once(command, folder, runtime, limit)
+        seconds[name] = [] if took is None else [took]
     return Measurement(runtime, load, size, steps, seconds, limit)
 
 
@@ -266,8 +270,8 @@ def main() -> int:
     head = (
         f"## Whole programs\n\nMeasured on {time.strftime('%Y-%m-%d')} in {minutes:.1f} minutes by `python -m {given}`:"
         f" minimum / median of {options.rounds} runs in turns, with a warm cache, from start to end of the process, and"
-        f" the median's ratio to pdb's. Steps are as many as take about {WORK} s without a debugger. The Debug space"
-        f" runs once, and is ended after {PATIENCE:.0f} times the run without a kernel breakpoint."
+        f" the median's ratio to pdb's. Steps are as many as take about {WORK} s without a debugger. Debug builds and"
+        f" the Debug space run once, and are ended after {PATIENCE:.0f} times the run without a kernel breakpoint."
     )
     text = "\n\n".join([BEGIN, head, facts, table(measured), "\n".join(verdicts(measured, starts)), END])
     print(text)

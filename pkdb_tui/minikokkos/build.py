@@ -84,7 +84,10 @@ def _compile(folder: Path, name: str, source: str, flags: tuple[str, ...], compi
         return _compile_in(folder, name, source, flags, compiler)
     except OSError as error:
         if str(folder).startswith(tempfile.gettempdir()) and "pkdb-kernels-" in folder.name:
-            raise CompileError(f"The kernel can't be written to {folder}: {error.strerror}.") from error
+            raise CompileError(
+                f"The kernel can't be written to {folder}: {error.strerror}. Make room there, or set PKDB_CACHE to a "
+                "folder that has some."
+            ) from error
         return _compile(cache.fall_back(folder, error), name, source, flags, compiler)
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from pkdb_tui.engine.api import LaunchOptions
 from pkdb_tui.engine.errors import LaunchError
+from pkdb_tui.engine.native.proc import session_members, thread_state
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOT = ROOT / "pkdb_tui" / "engine" / "debuggee" / "__main__.py"
@@ -174,11 +175,7 @@ class Program:
     @property
     def dying(self) -> bool:
         """Whether it has ended but can't be reaped yet, because a native debugger holds it or threads of it."""
-        try:
-            stat = Path(f"/proc/{self.pid}/stat").read_text()
-        except OSError:
-            return False
-        return stat.rpartition(")")[2].split()[0] in "ZX"
+        return thread_state(self.pid, self.pid) in ("Z", "X")
 
     def _finish(self, status: int) -> None:
         self._reaped.set()
@@ -187,7 +184,7 @@ class Program:
 
     def kill(self) -> None:
         """End the program and everything in its session, and let go of the terminal; safe to call twice."""
-        for leader in {self.pid, *session_groups(self.pid)}:
+        for leader in {self.pid, *session_members(self.pid).values()}:
             try:
                 os.killpg(leader, signal.SIGKILL)
             except ProcessLookupError:
@@ -199,19 +196,6 @@ class Program:
     async def wait(self) -> None:
         """Until the process is reaped; to be called after `kill`."""
         await self._reaped.wait()
-
-
-def session_groups(session: int) -> set[int]:
-    """Process groups of a session, from /proc; empty where there is none."""
-    found: set[int] = set()
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = entry.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[3]) == session:
-            found.add(int(fields[2]))
-    return found
 
 
 def _python(options: LaunchOptions) -> str:

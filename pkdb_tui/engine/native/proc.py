@@ -7,30 +7,42 @@ import signal
 from pathlib import Path
 
 
+def _stat(path: str | Path) -> list[str]:
+    """The fields of a `stat` file behind the command's name, the state first; none when that is gone."""
+    try:
+        return Path(path).read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
 def thread_state(pid: int, lwp: int) -> str:
     """R running, S sleeping, t traced stop, …; empty when the thread is gone."""
-    try:
-        text = Path(f"/proc/{pid}/task/{lwp}/stat").read_text()
-    except OSError:
-        return ""
-    return text.rpartition(")")[2].split()[0]
+    fields = _stat(f"/proc/{pid}/task/{lwp}/stat")
+    return fields[0] if fields else ""
 
 
 def computing_of(pid: int) -> int:
     """Time a process has computed, in the system's ticks; 0 when it is gone."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0
-    return int(fields[11]) + int(fields[12])
+    fields = _stat(f"/proc/{pid}/stat")
+    return int(fields[11]) + int(fields[12]) if fields else 0
+
+
+def session_members(session: int) -> dict[int, int]:
+    """The processes of a session, each with its process group; none where there is no such session."""
+    found: dict[int, int] = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        fields = _stat(entry)
+        if fields and int(fields[3]) == session:
+            found[int(entry.parent.name)] = int(fields[2])
+    return found
 
 
 def exit_of(pid: int) -> tuple[int | None, str]:
     """(exit status, signal name) of a process that has ended and that nobody has collected; (None, "") if unknown."""
-    try:
-        code = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[49])
-    except (OSError, IndexError):
+    fields = _stat(f"/proc/{pid}/stat")
+    if len(fields) < 50:
         return None, ""
+    code = int(fields[49])
     if os.WIFSIGNALED(code):
         return None, signal.Signals(os.WTERMSIG(code)).name
     return os.WEXITSTATUS(code), ""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+
+from pkdb_tui.engine.native.proc import session_members
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +25,7 @@ def set_free(pid: int) -> int:
     Code that was written to is compared with its file, so nothing needs to be known of who wrote what.
     """
     freed = 0
-    for member in {pid, *_session(pid)}:
+    for member in {pid, *session_members(pid)}:
         try:
             restored = _restore(member)
             freed += restored
@@ -34,14 +35,6 @@ def set_free(pid: int) -> int:
         except OSError as error:
             log.warning("Process %d can't be freed of breakpoints: %s", member, error)
     return freed
-
-
-def _session(pid: int) -> Iterator[int]:
-    """Processes of the session that this one leads."""
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError, IndexError, ValueError):
-            if int(entry.read_text().rpartition(")")[2].split()[3]) == pid:
-                yield int(entry.parent.name)
 
 
 def _restore(pid: int) -> int:

@@ -147,8 +147,8 @@ class Bridge:
 
     @staticmethod
     def break_text(spec: BreakpointSpec) -> str:
-        """The command that sets such a breakpoint at a line."""
-        return f"{'tbreak' if spec.temporary else 'break'} {written(spec.file, spec.line)}"
+        """The command that sets such a breakpoint."""
+        return breaking.asking(spec)
 
     @staticmethod
     def help_text() -> str:

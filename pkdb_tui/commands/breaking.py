@@ -139,13 +139,12 @@ async def delete(session: Session, text: str) -> Reply:
     await session.remove_breakpoints(chosen)
     if not chosen:
         return Reply(text="there are no breakpoints", value=chosen)
-    again = f"; `{asking(gone[0])}` sets it again" if len(gone) == 1 else ""
+    again = f"; `{asking(gone[0].spec)}` sets it again" if len(gone) == 1 else ""
     return Reply(text=f"deleted {', '.join(map(str, chosen))}{again}", value=chosen)
 
 
-def asking(breakpoint: Breakpoint) -> str:
+def asking(spec: BreakpointSpec) -> str:
     """The command that sets such a breakpoint."""
-    spec = breakpoint.spec
     if spec.watch:
         return f"watch {spec.watch}"
     place = written(spec.file, spec.line) if spec.line else spec.function
@@ -238,7 +237,7 @@ def listing(session: Session) -> Reply:
 )
 async def display(session: Session, text: str) -> Reply:
     if not text:
-        return Reply(text="\n".join(watch_line(w) for w in session.watches) or NO_WATCHES)
+        return watches(session)
     made = await session.add_watch(text)
     return Reply(text=watch_line(made) if session.phase.stopped else f"watch {made.id}: {text}", value=made)
 
@@ -254,6 +253,11 @@ async def undisplay(session: Session, text: str) -> Reply:
         await session.remove_watch(number)
     lines = [f"watch {w.id} is deleted; `display {w.expression}` brings it back" for w in gone]
     return Reply(text="\n".join(lines) or NO_WATCHES, value=chosen)
+
+
+def watches(session: Session) -> Reply:
+    """All watches, a line each."""
+    return Reply(text="\n".join(watch_line(w) for w in session.watches) or NO_WATCHES)
 
 
 def watch_line(watch: object) -> str:

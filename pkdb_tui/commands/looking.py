@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import time
 
-from pkdb_tui.commands.breaking import NO_WATCHES, listing, watch_line
+from pkdb_tui.commands.breaking import listing, watches
 from pkdb_tui.commands.locations import current_file, shown_path
 from pkdb_tui.commands.registry import KERNEL, STOPPED, Reply, registry
 from pkdb_tui.engine import formatting
@@ -252,7 +252,7 @@ async def info(session: Session, text: str) -> Reply:
     if topic == "breakpoints":
         return listing(session)
     if topic in ("displays", "watches"):
-        return Reply(text="\n".join(watch_line(w) for w in session.watches) or NO_WATCHES)
+        return watches(session)
     if topic == "launches":
         return _launches(session)
     if topic == "runtime":

@@ -115,10 +115,11 @@ class KernelSide:
 
     # --- one launch ---
 
-    async def prepare(self, kernel: KernelReady, conditions: Mapping[int, str]) -> None:
-        """Everything before the kernel may run. `conditions` are the texts the build was made with."""
+    async def prepare(self, kernel: KernelReady) -> None:
+        """Everything before the kernel may run."""
         compiled = {condition.id for condition in kernel.conditions}
-        self._compiled = {number: text for number, text in conditions.items() if number in compiled}
+        entries = self._book.entries.values()
+        self._compiled = {entry.id: entry.spec.condition for entry in entries if entry.id in compiled}
         self.kernel = kernel
         self.stop = None
         await self.controller.load_kernel(kernel)

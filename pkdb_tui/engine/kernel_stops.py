@@ -122,8 +122,7 @@ class KernelStops:
             session.launch_log.began(kernel)
             self._launch, self._after_launch = kernel.launch, "continue"
             await self._attach()
-            conditions = {entry.id: entry.spec.condition for entry in session.book.entries.values()}
-            await session.kernels.prepare(kernel, conditions)
+            await session.kernels.prepare(kernel)
             self._tell_slow(kernel)
         except NativeUnavailable as error:
             self._left = kernel
@@ -290,8 +289,7 @@ class KernelStops:
         """A new debugger, in a kernel whose first one is gone: the same breakpoints in it."""
         kernel, self._left = self._left, None
         if kernel is not None and self._session.kernels.kernel is None:
-            conditions = {entry.id: entry.spec.condition for entry in self._session.book.entries.values()}
-            await self._session.kernels.prepare(msgspec.structs.replace(kernel, stop_at_entry=False), conditions)
+            await self._session.kernels.prepare(msgspec.structs.replace(kernel, stop_at_entry=False))
             self._session.emit(BreakpointsChanged(breakpoints=self._session.breakpoints))
 
     async def coped(self) -> None:

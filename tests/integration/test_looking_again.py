@@ -3,44 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import shutil
-from collections.abc import AsyncIterator
 
 import pytest
-from cli import FIXTURES
+from kernel_session import SomeRows
 
-from pkdb_tui.engine.api import BreakpointSpec, LaunchOptions, Phase, ThreadRange, ThreadState
+from pkdb_tui.engine.api import ThreadRange, ThreadState
 from pkdb_tui.engine.errors import WrongPhase
-from pkdb_tui.engine.moves import Verb
 from pkdb_tui.engine.native.base import ThreadsChanged
-from pkdb_tui.engine.session import Session
 
 pytestmark = pytest.mark.skipif(
     shutil.which("gdb") is None or shutil.which("g++") is None, reason="needs gdb and g++: apt-get install gdb g++"
 )
-SCRIPT = str(FIXTURES / "some_rows.py")
-PATIENCE = 30.0
-
-
-@contextlib.asynccontextmanager
-async def in_kernel() -> AsyncIterator[Session]:
-    options = LaunchOptions(script=SCRIPT, runtime="embedded", environment={"OMP_NUM_THREADS": "2"})
-    session = Session(options, lambda event: None)
-    try:
-        await session.start()
-        await asyncio.wait_for(session.settled(), PATIENCE)
-        await session.add_breakpoint(BreakpointSpec(file=SCRIPT, line=13))
-        await session.resume(Verb.CONTINUE)
-        await asyncio.wait_for(session.settled(), PATIENCE)
-        assert session.phase is Phase.STOPPED_KERNEL
-        yield session
-    finally:
-        await session.quit()
 
 
 async def test_threads_told_while_a_frame_is_being_read_are_kept() -> None:
-    async with in_kernel() as session:
+    run = SomeRows()
+    async with run as session:
+        await run.to_the_kernel()
         choosing = asyncio.ensure_future(session.select_frame(1))
         await asyncio.sleep(0)  # it has asked now, and the answer needs a turn of the loop more
         told = (
@@ -54,7 +34,9 @@ async def test_threads_told_while_a_frame_is_being_read_are_kept() -> None:
 
 
 async def test_a_frame_read_for_a_stop_that_is_over_is_not_shown() -> None:
-    async with in_kernel() as session:
+    run = SomeRows()
+    async with run as session:
+        await run.to_the_kernel()
         choosing = asyncio.ensure_future(session.select_frame(1))
         await asyncio.sleep(0)
         session.generation += 1  # as another stop does

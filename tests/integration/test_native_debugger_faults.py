@@ -61,6 +61,16 @@ def rounds(gdb: str, *commands: str) -> Iterator[pexpect.spawn[str]]:
     assert gone(marker)
 
 
+@contextmanager
+def hung_at_a_stop() -> Iterator[pexpect.spawn[str]]:
+    """`rounds.py` at its breakpoint, its gdb stopped."""
+    with rounds("gdb", "continue") as child:
+        child.expect_exact(STOP)
+        child.expect_exact(PROMPT)
+        os.kill(native(child), signal.SIGSTOP)
+        yield child
+
+
 def run_out(child: pexpect.spawn[str]) -> None:
     """From the stop that is shown to a sound end: no element of the kernel's work is lost."""
     child.sendline("delete")
@@ -103,10 +113,7 @@ def test_hung_on_the_way_to_a_stop_and_paused(moment: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("verb", ["next", "continue", "print out[0:4]"])
 def test_hung_at_a_stop_and_paused(verb: str, tmp_path: Path) -> None:
-    with rounds("gdb", "continue") as child:
-        child.expect_exact(STOP)
-        child.expect_exact(PROMPT)
-        os.kill(native(child), signal.SIGSTOP)
+    with hung_at_a_stop() as child:
         child.sendline(verb)
         child.expect_exact(HANGS)
         child.sendintr()
@@ -116,10 +123,7 @@ def test_hung_at_a_stop_and_paused(verb: str, tmp_path: Path) -> None:
 
 
 def test_hung_at_a_stop_is_given_up_by_itself(tmp_path: Path) -> None:
-    with rounds("gdb", "continue") as child:
-        child.expect_exact(STOP)
-        child.expect_exact(PROMPT)
-        os.kill(native(child), signal.SIGSTOP)
+    with hung_at_a_stop() as child:
         child.sendline("next")
         child.expect_exact(HANGS)
         child.expect_exact("did not answer within 20 s and was ended", timeout=30)
@@ -129,10 +133,7 @@ def test_hung_at_a_stop_is_given_up_by_itself(tmp_path: Path) -> None:
 
 
 def test_hung_at_a_stop_and_restarted() -> None:
-    with rounds("gdb", "continue") as child:
-        child.expect_exact(STOP)
-        child.expect_exact(PROMPT)
-        os.kill(native(child), signal.SIGSTOP)
+    with hung_at_a_stop() as child:
         child.sendline("restart")
         child.expect_exact("stopped: start rounds.py:1")
         child.sendline("continue")
@@ -141,10 +142,8 @@ def test_hung_at_a_stop_and_restarted() -> None:
 
 
 def test_hung_at_a_stop_and_quit() -> None:
-    with rounds("gdb", "continue") as child:
-        child.expect_exact(STOP)
-        child.expect_exact(PROMPT)
-        os.kill(native(child), signal.SIGSTOP)
+    with hung_at_a_stop():
+        pass  # its end quits, and looks whether all is gone
 
 
 def test_hung_while_the_kernel_runs_and_paused() -> None:

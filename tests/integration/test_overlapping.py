@@ -7,50 +7,25 @@ import random
 import shutil
 
 import pytest
-from cli import FIXTURES
+from kernel_session import SomeRows
 
-from pkdb_tui.engine.api import BreakpointSpec, Event, Exited, LaunchOptions, Phase, Stopped
+from pkdb_tui.engine.api import Event, Exited, Phase, Stopped
 from pkdb_tui.engine.errors import NativeError, PkdbError, WrongPhase
 from pkdb_tui.engine.moves import Verb
-from pkdb_tui.engine.session import Session
 
 pytestmark = pytest.mark.skipif(
     shutil.which("gdb") is None or shutil.which("g++") is None, reason="needs gdb and g++: apt-get install gdb g++"
 )
-SCRIPT = str(FIXTURES / "some_rows.py")
 PATIENCE = 60.0
-
-
-class Hurried:
-    """A session on `some_rows.py`, stopped before its first line, with a breakpoint in its kernel."""
-
-    def __init__(self, threads: int = 2) -> None:
-        variables = {"OMP_NUM_THREADS": str(threads)}
-        self.events: list[Event] = []
-        options = LaunchOptions(script=SCRIPT, runtime="embedded", environment=variables)
-        self.session = Session(options, self.events.append)
-
-    async def __aenter__(self) -> Session:
-        await self.session.start()
-        await self.settled()
-        await self.session.add_breakpoint(BreakpointSpec(file=SCRIPT, line=13))
-        return self.session
-
-    async def settled(self) -> None:
-        await asyncio.wait_for(self.session.settled(), PATIENCE)
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.session.quit()
 
 
 @pytest.mark.parametrize("phase", [Phase.STOPPED_PYTHON, Phase.STOPPED_KERNEL])
 @pytest.mark.parametrize("verb", [Verb.CONTINUE, Verb.NEXT, Verb.STEP, Verb.FINISH, Verb.UNTIL])
 async def test_of_two_verbs_at_once_the_second_is_refused(phase: Phase, verb: Verb) -> None:
-    run = Hurried()
+    run = SomeRows(patience=PATIENCE)
     async with run as session:
         if phase is Phase.STOPPED_KERNEL:
-            await session.resume(Verb.CONTINUE)
-            await run.settled()
+            await run.to_the_kernel()
         assert session.phase is phase
         before = session.generation
         first, second = await asyncio.gather(session.resume(verb), session.resume(verb), return_exceptions=True)
@@ -62,7 +37,7 @@ async def test_of_two_verbs_at_once_the_second_is_refused(phase: Phase, verb: Ve
 
 
 async def test_a_pause_given_with_a_verb_is_not_refused() -> None:
-    run = Hurried()
+    run = SomeRows(patience=PATIENCE)
     async with run as session:
         answers = await asyncio.gather(session.resume(Verb.CONTINUE), session.pause(), return_exceptions=True)
         assert answers == [None, None]
@@ -71,7 +46,7 @@ async def test_a_pause_given_with_a_verb_is_not_refused() -> None:
 
 
 async def test_of_two_restarts_at_once_the_second_is_refused() -> None:
-    run = Hurried()
+    run = SomeRows(patience=PATIENCE)
     async with run as session:
         answers = await asyncio.gather(
             session.restart(), session.restart(), session.resume(Verb.NEXT), return_exceptions=True
@@ -87,11 +62,10 @@ async def test_of_two_restarts_at_once_the_second_is_refused() -> None:
 @pytest.mark.parametrize("seed", range(4))
 async def test_whatever_overlaps_the_session_stops_or_ends_and_says_no_more_than_it_means(seed: int) -> None:
     choice = random.Random(seed)
-    run = Hurried(threads=choice.choice((1, 2, 8)))
+    events: list[Event] = []
+    run = SomeRows(choice.choice((1, 2, 8)), listener=events.append, patience=PATIENCE)
     async with run as session:
-        await session.resume(Verb.CONTINUE)
-        await run.settled()
-        assert session.phase is Phase.STOPPED_KERNEL
+        await run.to_the_kernel()
         for _ in range(12):
             if not session.phase.stopped:
                 break
@@ -104,5 +78,5 @@ async def test_whatever_overlaps_the_session_stops_or_ends_and_says_no_more_than
             assert wrong == []
             assert [answer for answer in answers if isinstance(answer, NativeError)] == []
             await run.settled()
-        assert any(isinstance(event, Stopped | Exited) for event in run.events)
+        assert any(isinstance(event, Stopped | Exited) for event in events)
         assert session.phase.stopped or session.phase is Phase.EXITED

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from whole import debugging, seen, until_phase
+from whole import debugging, seen, until_phase, until_seen
 
 from pkdb_tui import keys
 from pkdb_tui.engine.api import BreakpointState, Phase
@@ -348,9 +348,7 @@ async def test_what_the_program_asks_is_seen_and_answered(tmp_path: Path) -> Non
     async with app.run_test(size=(80, 24)) as pilot:
         await until_phase(app, Phase.STOPPED_PYTHON)
         await pilot.press("n", "n")
-        async with asyncio.timeout(10):
-            while "waiting for input" not in seen(app):
-                await pilot.pause(0.05)
+        await until_seen(app, pilot, "waiting for input")
         assert "name? " in seen(app)
         assert app.workspace.focused_name() == "source"
         await pilot.press("7", *"Ada", "enter")
@@ -372,9 +370,7 @@ async def test_a_tab_that_came_by_itself_goes_again(tmp_path: Path) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await until_phase(app, Phase.STOPPED_PYTHON)
         await pilot.press("4", "escape", "n")
-        async with asyncio.timeout(10):
-            while "name? " not in seen(app):
-                await pilot.pause(0.05)
+        await until_seen(app, pilot, "name? ")
         app.bridge.session.write_input(b"Ada\n")
         async with asyncio.timeout(10):
             while not app.bridge.phase.stopped:
@@ -392,9 +388,7 @@ async def test_new_output_marks_its_tab_without_colours(tmp_path: Path) -> None:
         await pilot.pause()
         assert " output ─" in seen(app)
         await pilot.press("n")
-        async with asyncio.timeout(10):
-            while " output + ─" not in seen(app):
-                await pilot.pause(0.05)
+        await until_seen(app, pilot, " output + ─")
         await pilot.press("7")
         await pilot.pause(0.1)
         assert "[output]─" in seen(app)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from textual.app import App
+from textual.pilot import Pilot
 
 from pkdb_tui.app import PkdbApp
 from pkdb_tui.engine.api import LaunchOptions, Phase
@@ -22,6 +23,13 @@ async def until_phase(app: PkdbApp, phase: Phase) -> None:
     async with asyncio.timeout(20):
         while app.bridge.phase is not phase:
             await asyncio.sleep(0.01)
+
+
+async def until_seen(app: App[Any], pilot: Pilot[Any], text: str) -> None:
+    """Until a text is on the screen."""
+    async with asyncio.timeout(10):
+        while text not in seen(app):
+            await pilot.pause(0.05)
 
 
 def rows(app: App[Any]) -> list[str]:

@@ -30,7 +30,9 @@ static void on_trap(int, siginfo_t* info, void* context) {
     timespec time{};
     clock_gettime(CLOCK_MONOTONIC, &time);
     const long long now = time.tv_sec * 1000LL + time.tv_nsec / 1000000;
-    if (now - last.exchange(now) > 1000) since = now;
+    // In this order: a thread that sees another's `last` sees its `since`, too, and not that of long ago.
+    if (now - last > 1000) since = now;
+    last = now;
     if (now - since > 5000) signal(SIGTRAP, SIG_DFL);
     const timespec moment{0, 1000000};
     nanosleep(&moment, nullptr);

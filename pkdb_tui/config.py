@@ -40,7 +40,7 @@ def config_path() -> Path:
 
 
 def load() -> tuple[Config, str]:
-    """(the settings, what is wrong with the file in one sentence); the defaults when anything is wrong."""
+    """(the settings, what is wrong with the file, in one line); what is wrong has its default, the rest holds."""
     path = config_path()
     try:
         text = path.read_text(encoding="utf-8")
@@ -57,28 +57,31 @@ def load() -> tuple[Config, str]:
         return Config(), f"{wrong}. The defaults are used."
     except UnicodeDecodeError:
         return Config(), f"{path} is not UTF-8 text: save it as UTF-8. The defaults are used."
-    name, wrong = _fault(raw)
-    if wrong:
-        return Config(), f"{path}, line {_line_of(name, text)}: {wrong}. The defaults are used."
-    return msgspec.convert(raw, Config), ""
+    settings, faults = _sound(raw)
+    told = "; ".join(f"line {line}: {why}" for line, why in sorted((_line_of(name, text), why) for name, why in faults))
+    used = "The default is used." if len(faults) == 1 else "The defaults are used for these."
+    return settings, f"{path}, {told}. {used}" if faults else ""
 
 
-def _fault(raw: dict[str, Any]) -> tuple[str, str]:
-    """(the key of the first wrong setting, what is wrong with it)."""
+def _sound(raw: dict[str, Any]) -> tuple[Config, list[tuple[str, str]]]:
+    """The settings without those that are wrong, and for each of these its key and what is wrong with it."""
     settings = Config.__struct_fields__
+    kept: dict[str, Any] = {}
+    faults: list[tuple[str, str]] = []
     for name, value in raw.items():
-        if name not in settings:
-            return name, f"`{name}` is not a setting; there are {' and '.join(settings)}"
         wanted = dict if name == "keys" else str
-        if not isinstance(value, wanted):
-            return name, f"`{name}` wants {'a table, [keys]' if wanted is dict else 'a text in quotes'}"
-    theme = raw.get("theme", "")
-    if theme and theme not in theme_names():
-        return "theme", f"there is no theme `{theme}`; there are {', '.join(theme_names())}"
-    for name, value in raw.get("keys", {}).items():
-        if not isinstance(value, str):
-            return name, f'`{name}` wants a text in quotes, such as "n"'
-    return keys.fault(raw.get("keys", {}))
+        if name not in settings:
+            faults.append((name, f"`{name}` is not a setting; there are {' and '.join(settings)}"))
+        elif not isinstance(value, wanted):
+            faults.append((name, f"`{name}` wants {'a table, [keys]' if wanted is dict else 'a text in quotes'}"))
+        elif name == "theme" and value and value not in theme_names():
+            faults.append((name, f"there is no theme `{value}`; there are {', '.join(theme_names())}"))
+        else:
+            kept[name] = value
+    if "keys" in kept:
+        kept["keys"], wrong = keys.sound(kept["keys"])
+        faults += wrong
+    return msgspec.convert(kept, Config), faults
 
 
 def _line_of(name: str, text: str) -> int:

@@ -113,23 +113,37 @@ def _tidy(keys: str) -> str:
     return ",".join(key.strip() for key in keys.split(","))
 
 
-def fault(changes: Mapping[str, str]) -> tuple[str, str]:
-    """(the name of the first wrong entry of [keys], what is wrong with it); empty when all are right."""
+def sound(changes: Mapping[str, object]) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    """The entries of [keys] without those that are wrong, and for each of these its name and what is wrong with it."""
     known = {key.name: key for key in (*KEYS, *PANE_CHOICES, *PANE_KEYS)}
+    kept: dict[str, str] = {}
+    faults: list[tuple[str, str]] = []
     for name, text in changes.items():
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
-            return name, f"`{name}` is no action{f', `{near[0]}` is one' if near else ''}"
-        if not all(KEY_NAME.fullmatch(part.strip()) for part in text.split(",")):
-            return name, f"`{text}` is not a key; write keys as in `n`, `f6`, `ctrl+n`, several with commas"
+            faults.append((name, f"`{name}` is no action{f', `{near[0]}` is one' if near else ''}"))
+        elif not isinstance(text, str):
+            faults.append((name, f'`{name}` wants a text in quotes, such as "n"'))
+        elif not all(KEY_NAME.fullmatch(part.strip()) for part in text.split(",")):
+            faults.append((name, f"`{text}` is not a key; write keys as in `n`, `f6`, `ctrl+n`, several with commas"))
+        else:
+            kept[name] = text
+    while taken := _taken_twice(remapped(kept, list(known.values())), kept):
+        name, why = taken
+        faults.append((name, why))
+        del kept[name]  # its own key again, which another entry may have taken
+    return kept, faults
+
+
+def _taken_twice(used: Sequence[Key], changes: Mapping[str, str]) -> tuple[str, str] | None:
+    """The first changed key that has another's key, and why that can't be."""
     taken: dict[tuple[str, str], str] = {}
-    used = remapped(changes, list(known.values()))
     for key in sorted(used, key=lambda key: key.name in changes):
         for part in key.keys.split(","):
             other = taken.setdefault((key.pane, LONG.get(part, part)), key.name)
             if other != key.name:
                 return key.name, f"`{part}` is the key of `{other}` already"
-    return "", ""
+    return None
 
 
 SHOWN = {

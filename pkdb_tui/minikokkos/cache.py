@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pkdb_tui.cache_bound import cache_bound
+
 LIMIT_MIB = 256
 BUILDING = "building-"
 LOCK = "lock"
@@ -106,7 +108,7 @@ def trim(folder: Path, keep: Path) -> None:
     with _lock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB) as alone:
         if alone:
             _delete_left(folder)
-            _delete_oldest(folder, keep, float(os.environ.get("PKDB_CACHE_MIB", LIMIT_MIB)) * 2**20)
+            _delete_oldest(folder, keep, cache_bound(LIMIT_MIB))
 
 
 def _delete_left(folder: Path) -> None:

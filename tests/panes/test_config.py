@@ -52,8 +52,27 @@ def test_a_wrong_file_gets_one_sentence_with_the_line_and_the_defaults(file: Pat
     settings, problem = config.load()
     assert settings == config.Config()
     assert problem.startswith(f"{file}{said}")
-    assert problem.endswith("The defaults are used.")
+    assert problem.endswith(("The default is used.", "The defaults are used."))
     assert "\n" not in problem
+
+
+def test_every_wrong_setting_is_named_and_the_others_hold(file: Path) -> None:
+    file.write_text("theme = 'mauve'\ncolour = 1\n[keys]\nnext = 'f6'\nstep = 3\nzoom = 'X'\n")
+    settings, problem = config.load()
+    assert settings == config.Config(keys={"next": "f6", "zoom": "X"})
+    assert problem == (
+        f"{file}, line 1: there is no theme `mauve`; there are ansi-16, dark, high-contrast, light; "
+        "line 2: `colour` is not a setting; there are theme and keys; "
+        'line 5: `step` wants a text in quotes, such as "n". The defaults are used for these.'
+    )
+
+
+def test_a_key_left_aside_takes_with_it_what_had_its_place(file: Path) -> None:
+    file.write_text("theme = 'light'\n[keys]\nnext = 's, Z Z'\nstep = 'n'\n")
+    settings, problem = config.load()
+    assert settings == config.Config(theme="light")
+    assert "line 3: `s, Z Z` is not a key" in problem
+    assert "line 4: `n` is the key of `next` already" in problem
 
 
 def test_a_folder_for_a_file_is_told_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +132,7 @@ def test_no_file_is_no_problem(file: Path) -> None:
 
 
 def test_no_key_means_two_things() -> None:
-    assert keys.fault({}) == ("", "")
+    assert keys.sound({}) == ({}, [])
 
 
 async def test_a_key_can_be_remapped(file: Path, tmp_path: Path) -> None:

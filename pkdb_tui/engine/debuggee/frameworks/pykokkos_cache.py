@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from pkdb_tui.cache_bound import cache_bound
 from pkdb_tui.engine.debuggee.wire import move_high
 
 LIMIT_MIB = 1024
@@ -61,7 +62,7 @@ def locked(directory: Path) -> Iterator[None]:
 
 def trim(cache: Path) -> None:
     """Delete the folders that were not used for longest until the cache is within its bound."""
-    limit = float(os.environ.get("PKDB_CACHE_MIB", LIMIT_MIB)) * 2**20
+    limit = cache_bound(LIMIT_MIB)
     folders = [path for path in cache.iterdir() if path.is_dir()]
     sizes = {path: _size(path) for path in folders}
     total = sum(sizes.values())

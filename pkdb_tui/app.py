@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Coroutine, Sequence
 from typing import Any, ClassVar
 
+from rich.text import Text
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -211,23 +212,29 @@ class PkdbApp(Guarded, Actions):
     def run_command(self, text: str, *, quiet: bool = True) -> None:
         self.run_worker(self.carry_out(text, quiet=quiet), group="commands")
 
-    def _keep(self) -> None:
-        """What the next session finds again."""
-        if self._remember:
-            from pkdb_tui.engine import saved
+    def _keep(self) -> str:
+        """What the next session finds again; why it could not be kept, empty when it was."""
+        if not self._remember:
+            return ""
+        from pkdb_tui.engine import saved
 
-            saved.save(self.bridge.session, self.workspace.saved_layout())
-            self.workspace.console.history.save()
+        problems = (
+            saved.save(self.bridge.session, self.workspace.saved_layout()),
+            self.workspace.console.history.save(),
+        )
+        return next(filter(None, problems), "")  # where one can't be written, the other can't either
 
     async def leave_session(self, status: int | None = None) -> None:
         from pkdb_tui.plain import exit_status
 
         await self.bridge.session.quit()
         cause = self.bridge.session.exit_cause
+        problem = ""
         try:
-            self._keep()
+            problem = self._keep()
         finally:
-            self.exit(status if status is not None else 0 if cause is None else exit_status(cause))
+            status = status if status is not None else 0 if cause is None else exit_status(cause)
+            self.exit(status, message=Text(f"warning: {problem}") if problem else None)
 
     # --- messages ---
 

@@ -20,8 +20,8 @@ def cache_bound(default_mib: int) -> float:
     if mib >= 0:
         return mib * 2**20
     warnings.warn(
-        f"{VARIABLE}={given} is not a size in MiB: the kernel cache is bounded by {default_mib} MiB. Give a number, such "
-        f"as {VARIABLE}={default_mib}, or unset it.",
+        f"{VARIABLE}={given} is not a size in MiB: the kernel cache is bounded by {default_mib} MiB. Give a number, "
+        f"such as {VARIABLE}={default_mib}, or unset it.",
         RuntimeWarning,
         stacklevel=2,
     )

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pkdb_tui.commands import language
 from pkdb_tui.commands.registry import Reply
 from pkdb_tui.engine import saved
-from pkdb_tui.engine.api import Event, ExitCause, Exited, InputWanted, LaunchOptions, Notice, Phase
+from pkdb_tui.engine.api import Event, ExitCause, Exited, InputWanted, LaunchOptions, Notice, Phase, Severity
 from pkdb_tui.engine.errors import PkdbError
 from pkdb_tui.engine.session import Session
 from pkdb_tui.plain_output import JsonPrinter, Printer, TextPrinter
@@ -75,8 +75,8 @@ class Plain:
             return self._ending
         finally:
             await self.session.quit()
-            if remembered:
-                saved.save(self.session)
+            if remembered and (problem := saved.save(self.session)):
+                self.printer.event(Notice(text=problem, severity=Severity.WARNING))
         return self._status()
 
     def _leave(self) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import platformdirs
 
+REMEDY = "Make room there, or set PKDB_STATE to a folder that can be written."
+
 
 def folder() -> Path:
     """The one PKDB_STATE names, else the user's state folder."""

@@ -50,6 +50,13 @@ class Unusable(Exception):
     """Why a saved file is left aside."""
 
 
+class Damaged(Unusable):
+    """The same for one that can be read, and is kept under another name."""
+
+    def __init__(self, why: str, path: Path) -> None:
+        super().__init__(f"{why}. It is kept as {path.name}.old when this session is saved")
+
+
 def program_name(options: LaunchOptions) -> str:
     """What tells one program from another; empty for one that has no name."""
     if options.module:
@@ -73,16 +80,16 @@ def read(program: str) -> Saved | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise Unusable(error.strerror or str(error)) from error
+        raise Unusable(f"{error.strerror}. Make it readable, or set PKDB_STATE to another folder") from error
     try:
         version = msgspec.json.decode(data, type=Header).version
         if version != VERSION:
-            raise Unusable(f"it is of version {version}, and this is version {VERSION}")
+            raise Damaged(f"it is of version {version}, and this is version {VERSION}", path)
         saved = msgspec.json.decode(data, type=Saved)
     except msgspec.DecodeError as error:
-        raise Unusable(f"it is damaged: {error}") from error
+        raise Damaged(f"it is damaged: {error}", path) from error
     if saved.program != program:
-        raise Unusable(f"it belongs to {saved.program}")
+        raise Damaged(f"it belongs to {saved.program}", path)
     return saved
 
 
@@ -121,11 +128,11 @@ async def _restore_breakpoint(session: Session, saved: SavedBreakpoint) -> None:
         _tell(session, f"Breakpoint {made.id}: {note}.")
 
 
-def save(session: Session, layout: dict[str, Any] | None = None) -> None:
-    """Keep breakpoints, displays and the layout for the next session; what goes wrong is told, never raised."""
+def save(session: Session, layout: dict[str, Any] | None = None) -> str:
+    """Keep breakpoints, displays and the layout for the next session; what went wrong, empty when nothing did."""
     program = program_name(session.options)
     if not program:
-        return
+        return ""
     saved = Saved(
         version=VERSION,
         program=program,
@@ -139,12 +146,13 @@ def save(session: Session, layout: dict[str, Any] | None = None) -> None:
     )
     path = path_of(program)
     if not (saved.breakpoints or saved.displays or saved.layout or path.exists()):
-        return
+        return ""
     try:
         _keep_unusable(program, path)
         state_files.write(path, msgspec.json.format(msgspec.json.encode(saved)))
     except OSError as error:
-        _tell(session, f"Breakpoints and displays could not be saved in {path}: {error.strerror}.")
+        return f"Breakpoints and displays could not be saved in {path}: {error.strerror}. {state_files.REMEDY}"
+    return ""
 
 
 def line_text(spec: BreakpointSpec) -> str:
@@ -158,8 +166,10 @@ def line_text(spec: BreakpointSpec) -> str:
 def _keep_unusable(program: str, path: Path) -> None:
     try:
         read(program)
-    except Unusable:
+    except Damaged:
         os.replace(path, f"{path}.old")
+    except Unusable:
+        return  # writing it will say why it can't be
 
 
 def _counted(count: int, word: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
@@ -118,9 +119,12 @@ class History:
         self._draft = ""
         if path is not None:
             try:
-                self.entries = [e.replace("\x1f", "\n") for e in path.read_text("utf-8").split("\n") if e][-HISTORY:]
-            except (OSError, UnicodeDecodeError):
-                self.entries = []  # no history yet, or not ours: begin anew
+                kept = path.read_bytes().split(b"\n")
+            except OSError:
+                kept = []  # no history yet, or not ours: begin anew
+            for line in kept[-HISTORY - 1 :]:
+                with suppress(UnicodeDecodeError):  # a damaged line is no reason to lose the others
+                    self.entries += filter(None, [line.decode().replace("\x1f", "\n")])
         self._at = len(self.entries)
 
     def add(self, text: str) -> None:
@@ -128,14 +132,16 @@ class History:
             self.entries.append(text)
         self._at = len(self.entries)
 
-    def save(self) -> None:
+    def save(self) -> str:
+        """Keep it for the next session; what went wrong, empty when nothing did."""
         if self._path is None:
-            return
+            return ""
         try:
             text = "".join(e.replace("\n", "\x1f") + "\n" for e in self.entries[-HISTORY:])
             state_files.write(self._path, text.encode())
-        except OSError:
-            return  # a read-only home is no reason to disturb the end of a session
+        except OSError as error:
+            return f"The console's history could not be saved in {self._path}: {error.strerror}. {state_files.REMEDY}"
+        return ""
 
     def move(self, step: int, draft: str) -> str | None:
         """The entry that many steps away; None at either end."""

@@ -82,18 +82,24 @@ class StatusLine(Guarded, Widget):
 
     # --- text ---
 
-    def _unstopped(self) -> Row:
-        """What is said while there is no stop to tell of."""
+    def _unstopped(self) -> Iterator[tuple[Row, Row]]:
+        """(left, right) while there is no stop to tell of, ever shorter: what goes on is worth more than its name."""
+        program: Row = [(f" {self.program} ", self.palette.here), ("▪ ", self.palette.dim)]
+        now, clock = self._now_going_on(), self._elapsed()
+        yield [*program, *now], [clock]
+        yield [(" ", self.palette.text), *now], [clock]
+        yield [(" ", self.palette.text), *now], []
+
+    def _now_going_on(self) -> Row:
         palette = self.palette
-        parts: Row = [(f" {self.program} ", palette.here), ("▪ ", palette.dim)]
         if self._activity:
-            return [*parts, (f"{self._activity}, {self._now() - self._activity_since:.1f} s", palette.changed)]
+            return [(f"{self._activity}, {self._now() - self._activity_since:.1f} s", palette.changed)]
         if self._phase is Phase.EXITED and self._cause is not None:
             bad = bool(self._cause.signal or self._cause.exception)
-            return [*parts, (f"exited: {self._cause.text}", palette.fault if bad else palette.text)]
+            return [(f"exited: {self._cause.text}", palette.fault if bad else palette.text)]
         if self._wanted:
-            return [*parts, ("waiting for input", palette.here), (f" · {self.input_key} and type it", palette.text)]
-        return [*parts, (RUNNING.get(self._phase, self._phase.value), palette.text)]
+            return [("waiting for input", palette.here), (f" · {self.input_key} and type it", palette.text)]
+        return [(RUNNING.get(self._phase, self._phase.value), palette.text)]
 
     def _stopped(self, stop: StopSnapshot) -> Iterator[tuple[Row, Row]]:
         """(left, right), ever shorter: why it stopped is worth more than all else, which stands in panes, too."""
@@ -139,11 +145,10 @@ class StatusLine(Guarded, Widget):
 
     def _row(self, width: int) -> tuple[Row, Row]:
         stop = self._snapshot
-        if self._activity or stop is None or not self._phase.stopped:
-            return self._unstopped(), [self._elapsed()]
+        unstopped = bool(self._activity) or not self._phase.stopped
         left: Row = []
         right: Row = []
-        for left, right in self._stopped(stop):
+        for left, right in self._unstopped() if unstopped or stop is None else self._stopped(stop):
             if sum(cell_len(text) for text, _ in (*left, *right)) < width:
                 break
         return left, right

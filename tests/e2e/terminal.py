@@ -132,6 +132,11 @@ class Terminal:
         return self._tmux("capture-pane", "-p")
 
     @property
+    def all_text(self) -> str:
+        """What the screen shows and what has been scrolled out of it."""
+        return self._tmux("capture-pane", "-p", "-S", "-")
+
+    @property
     def lines(self) -> list[str]:
         return self.text.splitlines()
 

@@ -26,7 +26,10 @@ def refuse_ptrace() -> None:
     steps = ((LOAD_WORD, 0, 0, 0), (JUMP_IF_EQUAL, 0, 1, PTRACE), (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW))
     filtered = Program(len(steps), b"".join(struct.pack("=HBBI", *step) for step in steps))
     libc = ctypes.CDLL(None, use_errno=True)
-    for words in ((PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), (PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(filtered), 0, 0)):
+    for words in (
+        (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0),
+        (PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(filtered), 0, 0),
+    ):
         if libc.prctl(*words):
             raise OSError(ctypes.get_errno(), "prctl")
 

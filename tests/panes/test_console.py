@@ -98,10 +98,15 @@ history.save()
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_history_that_cant_be_read_begins_anew(tmp_path: Path) -> None:
+def test_a_damaged_line_of_the_history_leaves_the_others(tmp_path: Path) -> None:
     path = tmp_path / "history"
-    path.write_bytes(b"\xff\xfe\x00")
-    assert History(path).entries == []
+    path.write_bytes("next\nprint 'é'\n".encode() + b"\xff\xfe\x00\nbreak 13\n")
+    assert History(path).entries == ["next", "print 'é'", "break 13"]
+
+
+def test_a_history_that_cant_be_read_begins_anew(tmp_path: Path) -> None:
+    assert History(tmp_path).entries == []
+    assert "could not be saved in" in History(tmp_path).save()
 
 
 async def test_the_history_is_searched_as_one_types(tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ import pytest
 from pkdb_tui.cache_bound import cache_bound
 
 
-@pytest.mark.parametrize(("given", "mib"), [("", 256), ("  ", 256), ("12", 12), (" 2.5 ", 2.5), ("0", 0), ("1e3", 1000)])
+@pytest.mark.parametrize(
+    ("given", "mib"), [("", 256), ("  ", 256), ("12", 12), (" 2.5 ", 2.5), ("0", 0), ("1e3", 1000)]
+)
 def test_a_size_is_taken(monkeypatch: pytest.MonkeyPatch, given: str, mib: float) -> None:
     monkeypatch.setenv("PKDB_CACHE_MIB", given)
     with warnings.catch_warnings():

@@ -144,9 +144,9 @@ async def test_a_folder_that_can_not_be_written_is_told(remembered: Remembered) 
     remembered.path.parent.parent.write_text("a file where the folder should be")
     session = remembered.session()
     await session.add_breakpoint(remembered.spec(2))
-    saved.save(session)
-    (notice,) = remembered.notices
-    assert notice.startswith(f"Breakpoints and displays could not be saved in {remembered.path}: ")
+    problem = saved.save(session)
+    assert problem.startswith(f"Breakpoints and displays could not be saved in {remembered.path}: ")
+    assert problem.endswith("set PKDB_STATE to a folder that can be written.")
 
 
 async def test_no_other_file_is_left_behind(remembered: Remembered) -> None:

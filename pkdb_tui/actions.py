@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pkdb_tui.bridge import Bridge
     from pkdb_tui.config import Config
 
-QUIT_RUNNING = "The program is running. Press the key again to end it and leave; ^C stops it where it is."
+RUNNING = "The program is running: {key} again {does}, {pause} stops it where it is."
 
 COMMANDS = {"next", "step", "continue", "finish", "until", "pause", "restart", "print"}
 TYPING = {
@@ -36,7 +36,8 @@ class Actions(Questions):
     keys: Sequence[keys.Key]
     settings: Config
     _came_from = "source"
-    _quitting = False
+    _asking = ""  # the question that is about to be put
+    message_before = ""  # what the key line said when the latest key came
 
     def report(self, error: PkdbError) -> None:
         raise NotImplementedError
@@ -117,17 +118,36 @@ class Actions(Questions):
 
     @work(group="quit")
     async def action_quit_session(self) -> None:
-        """At a stop at once, as pdb; what runs might have run for long, and is only ended when asked twice."""
-        if not self._quitting and self.key_line.message != QUIT_RUNNING:
-            self._quitting = True
-            try:
-                await self.bridge.step_over()
-            finally:
-                self._quitting = False
-            if self.bridge.phase.running:
-                self.key_line.say(QUIT_RUNNING)
-                return
-        await self.leave_session()
+        """At a stop at once, as pdb."""
+        if await self._meant("quit", "ends it and leaves"):
+            await self.leave_session()
+
+    @work(group="quit")
+    async def action_restart(self) -> None:
+        if await self._meant("restart", "runs it anew"):
+            await self.carry_out("restart", quiet=True)
+
+    async def _meant(self, name: str, does: str) -> bool:
+        """Whether the program is to be ended: one that runs might have run for long, and only is when asked twice."""
+        question = RUNNING.format(key=self._key_shown(name), does=does, pause=self._key_shown("pause"))
+        if question in (self._asking, self.message_before):
+            return True
+        self._asking = question
+        try:
+            await self.bridge.step_over()
+        finally:
+            self._asking = ""
+        if self.bridge.phase.running:
+            self.key_line.say(question)
+            return False
+        return True
+
+    def _key_shown(self, name: str) -> str:
+        """A key of an action as it is to be pressed where the focus is: letters are typed on a line."""
+        parts = next(key.keys for key in self.keys if key.name == name).split(",")
+        if self.workspace.typing():
+            parts = [part for part in parts if len(part) > 1] or parts
+        return keys.shown(parts[0])
 
     async def action_quit(self) -> None:
         await self.leave_session()

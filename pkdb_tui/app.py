@@ -51,7 +51,7 @@ class PkdbApp(Guarded, Actions):
     COMMAND_PALETTE_BINDING = "f12"
     BINDINGS: ClassVar[list[BindingType]] = list(keys.bindings())
     CSS = """
-    Screen { background: $background; color: $foreground; }
+    Screen { background: $background; color: $foreground; layers: base over; }
     ModalScreen { background: transparent; }
     Input { color: $foreground; }
     """
@@ -80,7 +80,7 @@ class PkdbApp(Guarded, Actions):
         )
         self.key_line = KeyLine(self.palette, self.keys_now)
         self.shower = EventShower(self)
-        self.typeahead = Typeahead(self, super().on_event, self._focus_settled)
+        self.typeahead = Typeahead(self, self._key, self._focus_settled)
         self._commands = list(commands)
         self._remember = remember
         self.internal_errors: list[Exception] = []
@@ -143,7 +143,18 @@ class PkdbApp(Guarded, Actions):
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             await self.typeahead.add(event)
         else:
+            if isinstance(event, events.MouseDown):
+                self._message_read()
             await super().on_event(event)
+
+    async def _key(self, event: events.Event) -> None:
+        self._message_read()
+        await super().on_event(event)
+
+    def _message_read(self) -> None:
+        """A message stays until the next thing the person does; `message_before` is what stood there then."""
+        self.message_before = self.key_line.message
+        self.key_line.clear()
 
     def _focus_settled(self) -> bool:
         if self.screen.is_modal:
@@ -178,8 +189,13 @@ class PkdbApp(Guarded, Actions):
                 self.workspace.console.echo(text)
             self.workspace.console.say(reply.text)
             if quiet:
-                self.key_line.say(reply.text.splitlines()[0])
+                self._say_too(reply)
         return True
+
+    def _say_too(self, reply: Reply) -> None:
+        """In the key line, too, unless a pane on screen shows it."""
+        if not (isinstance(reply.value, ThreadValues) and self.workspace.threads.is_on_screen):
+            self.key_line.say(reply.text)
 
     # --- errors of the screen's own ---
 
@@ -207,7 +223,12 @@ class PkdbApp(Guarded, Actions):
 
     def report(self, error: PkdbError) -> None:
         self.workspace.console.complain(str(error))
-        self.key_line.say(str(error), fault=True)
+        self.note(str(error), fault=True)
+
+    def note(self, text: str, *, fault: bool = False) -> None:
+        """What the console says, in the key line, too, unless the console is what one looks at."""
+        if self.workspace.typing() != "console":
+            self.key_line.say(text, fault=fault)
 
     def run_command(self, text: str, *, quiet: bool = True) -> None:
         self.run_worker(self.carry_out(text, quiet=quiet), group="commands")

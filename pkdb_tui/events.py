@@ -73,7 +73,7 @@ class EventShower:
             case Notice(text=text, severity=severity):
                 write = {Severity.INFO: workspace.console.say, Severity.WARNING: workspace.console.warn}
                 write.get(severity, workspace.console.complain)(text)
-                app.key_line.say(text, fault=severity is Severity.ERROR)
+                app.note(text, fault=severity is Severity.ERROR)
             case Progress():
                 app.status.show_progress(event)
             case Exited(cause=cause):

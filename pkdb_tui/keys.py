@@ -24,7 +24,7 @@ class Key(NamedTuple):
 
 KEYS: tuple[Key, ...] = (
     Key("pause", "ctrl+c", "pause", "pause", "stop the running program, or interrupt an evaluation", True),
-    Key("restart", "R", "command('restart')", "restart", "run the program again from its start"),
+    Key("restart", "R", "restart", "restart", "run the program again from its start"),
     Key("next", "n,f10", "command('next')", "next", "run this line, stepping over calls"),
     Key("step", "s,f11", "command('step')", "step", "run this line, stepping into calls and kernels"),
     Key("continue", "c,f5", "command('continue')", "continue", "go on to the next stop"),

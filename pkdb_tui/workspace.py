@@ -37,7 +37,7 @@ class Workspace(Guarded, Widget):
     """Everything between the top and the bottom line."""
 
     DEFAULT_CSS = """
-    Workspace { height: 1fr; width: 1fr; background: transparent; overflow: hidden hidden; }
+    Workspace { height: 1fr; width: 1fr; margin: 0 0 1 0; background: transparent; overflow: hidden hidden; }
     #title-tiny { height: 1; }
     """
 

@@ -8,15 +8,18 @@ from collections.abc import Callable, Iterator, Sequence
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
+from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 
 from pkdb_tui.engine.api import ExitCause, FrameKind, Phase, Progress, Reason, StopSnapshot
 from pkdb_tui.panes.base import Row
+from pkdb_tui.panes.fitting import wrapped
 from pkdb_tui.panes.guard import Guarded
 from pkdb_tui.panes.palette import Palette
 
 RUNNING = {Phase.RUNNING_PYTHON: "running"}  # an optimised kernel may be what runs: nobody is told of each
+MESSAGE_ROWS = 5  # of a message over the lowest rows of the panes
 FAULTS = (Reason.EXCEPTION, Reason.SIGNAL, Reason.BOUNDS, Reason.ERROR)
 
 
@@ -179,9 +182,9 @@ def fitting(keys: Sequence[tuple[str, str]], width: int) -> list[tuple[str, str]
 
 
 class KeyLine(Guarded, Widget):
-    """`n next  s step  c continue …`; a message takes its place until the next key."""
+    """`n next  s step  c continue …`; a message takes its place until the next key, over as many rows as it needs."""
 
-    DEFAULT_CSS = "KeyLine { height: 1; dock: bottom; background: $surface; }"
+    DEFAULT_CSS = "KeyLine { height: auto; dock: bottom; layer: over; background: $surface; }"
 
     def __init__(self, palette: Palette, keys: Callable[[], Sequence[tuple[str, str]]]) -> None:
         super().__init__(id="keys")
@@ -191,24 +194,38 @@ class KeyLine(Guarded, Widget):
         self._style = palette.changed
 
     def say(self, text: str, *, fault: bool = False) -> None:
-        self._message = " ".join(text.split())
         self._style = self.palette.fault if fault else self.palette.changed
-        self.refresh()
+        self._show("\n".join(" ".join(line.split()) for line in text.strip().splitlines()))
 
     def clear(self) -> None:
-        if self._message:
-            self._message = ""
-        self.refresh()
+        self._show("")
+
+    def _show(self, message: str) -> None:
+        rows = len(self._rows(self.size.width))
+        self._message = message
+        # What lies below keeps its place: the rows beyond the first lie over it.
+        self.refresh(layout=len(self._rows(self.size.width)) != rows)
 
     @property
     def message(self) -> str:
         return self._message
 
+    def _rows(self, width: int) -> list[str]:
+        """The message's rows; a longer one says where all of it is."""
+        rows = [row for line in self._message.split("\n") for row in wrapped(line, max(width - 2, 10))]
+        if len(rows) > MESSAGE_ROWS:
+            rows[MESSAGE_ROWS - 1 :] = ["… all of it is in the console"]
+        return rows
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return len(self._rows(width))
+
     def render_line(self, y: int) -> Strip:
         width = self.size.width
         if self._message:
-            text = self._message if len(self._message) < width - 1 else self._message[: width - 2] + "…"
-            return Strip([Segment(f" {text}", self._style)]).adjust_cell_length(width).apply_style(self.rich_style)
+            rows = self._rows(width)
+            text = f" {rows[y]}" if y < len(rows) else ""
+            return Strip([Segment(text, self._style)]).adjust_cell_length(width).apply_style(self.rich_style)
         segments: list[Segment] = []
         for key, label in fitting(self._keys(), width):
             segments += [Segment(f" {key}", self.palette.here), Segment(f" {label} ", self.palette.dim)]

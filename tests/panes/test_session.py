@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from whole import debugging, seen, until_phase, until_seen
+from whole import debugging, rows, seen, until_phase, until_seen
 
 from pkdb_tui import keys
 from pkdb_tui.engine.api import BreakpointState, Phase
@@ -110,13 +110,34 @@ async def test_a_program_that_runs_is_ended_only_when_asked_twice(tmp_path: Path
         async with asyncio.timeout(10):
             while not app.key_line.message:
                 await asyncio.sleep(0.01)
-        assert app.key_line.message.startswith("The program is running.")
+        assert app.key_line.message == "The program is running: q again ends it and leaves, ^C stops it where it is."
         assert app.bridge.phase.running
         await pilot.press("q")
         async with asyncio.timeout(10):
             while app.bridge.phase.running:
                 await asyncio.sleep(0.01)
     assert app.return_value == 0
+
+
+async def test_a_program_that_runs_is_run_anew_only_when_asked_twice(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "while True:\n    pass\n")
+    async with app.run_test(size=(60, 15)) as pilot:
+        await app.bridge.session.settled()
+        await pilot.press("c")
+        await until_phase(app, Phase.RUNNING_PYTHON)
+        await pilot.press("R")
+        await until_seen(app, pilot, "The program is running: R again runs it anew, ^C stops it")
+        assert rows(app)[-1].strip() == "where it is."  # over two rows, and the panes stay where they are
+        assert app.workspace.region.height == 13
+        await pilot.press("down")  # the question is gone, and with it what R would mean
+        await pilot.pause()
+        assert "R again" not in seen(app)
+        await pilot.press("R")
+        await until_seen(app, pilot, "R again")
+        assert app.bridge.phase is Phase.RUNNING_PYTHON
+        await pilot.press("R")
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await app.bridge.session.quit()
 
 
 async def test_every_stop_is_a_line_of_the_console(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from host import PALETTE, lines, shown
 from values import kernel_stop
 
 from pkdb_tui.engine.api import Focus, Phase, Reason
-from pkdb_tui.panes.status import StatusLine
+from pkdb_tui.panes.status import KeyLine, StatusLine
 
 LONG = "bounds: counter index 504 in dimension 0, extent 504"
 
@@ -57,3 +57,36 @@ async def test_the_thread_is_named_where_there_is_hardly_any_room(width: int, li
 
 async def test_a_breakpoint_and_its_thread_on_twenty_columns() -> None:
     assert (await line_at(20)).split() == ["breakpoint", "2", "t3"]
+
+
+LONG_MESSAGE = "A breakpoint that is far away can't be set: " + "its line has no code and neither has the next; " * 4
+
+
+async def key_line(width: int, text: str) -> tuple[int, list[str]]:
+    line = KeyLine(PALETTE, lambda: [("n", "next"), ("?", "help")])
+    async with shown(line, width, 10) as pilot:
+        line.say(text)
+        await pilot.pause()
+        return line.region.y, lines(line)
+
+
+async def test_a_long_message_is_read_whole_over_several_rows() -> None:
+    top, said = await key_line(60, LONG_MESSAGE)
+    assert top == 10 - len(said)
+    assert " ".join(" ".join(said).split()) == LONG_MESSAGE.strip()
+
+
+async def test_a_message_of_very_many_rows_says_where_all_of_it_is() -> None:
+    _, said = await key_line(40, LONG_MESSAGE * 3)
+    assert len(said) == 5
+    assert said[-1] == " … all of it is in the console"
+
+
+async def test_a_message_gives_its_rows_back() -> None:
+    line = KeyLine(PALETTE, lambda: [("n", "next"), ("?", "help")])
+    async with shown(line, 60, 10) as pilot:
+        line.say(LONG_MESSAGE)
+        await pilot.pause()
+        line.clear()
+        await pilot.pause()
+        assert lines(line) == [" n next  ? help"]

@@ -353,7 +353,7 @@ class Debugger:
         ident = _thread.get_ident()
         self.tracer.quiet.add(ident)
         try:
-            with self.stop_lock, self._interrupts_kept():
+            with self.turn():
                 places = frames.stack_of(frame)
                 body = self._stop_body(places, reason, breakpoints or [], text)
                 if exception is not None:
@@ -369,7 +369,7 @@ class Debugger:
         finally:
             self._look_again()
             self.unquiet(ident, frame)
-            self._deliver_interrupt()
+            self.deliver_interrupt()
 
     def log(self, body: Json) -> None:
         """Let a log point speak, and go on when it has been written: in its place among the program's own output."""
@@ -397,7 +397,7 @@ class Debugger:
         """Stop with the stack of an exception that nothing caught; a resume ends the program."""
         ident = _thread.get_ident()
         self.tracer.quiet.add(ident)
-        with self.stop_lock, self._interrupts_kept():
+        with self.turn():
             places = frames.stack_of_traceback(error.__traceback__)
             stop = {**self._stop_body(places, "exception", [], ""), "exception": body, "postMortem": True}
             self._interact(places, stop, None)
@@ -489,8 +489,37 @@ class Debugger:
             except KeyboardInterrupt:
                 self._interrupted = True
             except Exception as error:  # noqa: BLE001 - a signal handler of the program's raised into this wait
-                text = f"A signal handler raised {type(error).__name__} while the program was stopped; it was dropped."
-                self.connection.event("notice", {"text": text, "severity": "warning"})
+                self._drop(error)
+
+    def _drop(self, error: Exception) -> None:
+        text = f"A signal handler raised {type(error).__name__} while the program was stopped; it was dropped."
+        self.connection.event("notice", {"text": text, "severity": "warning"})
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """While no other thread is stopped, nor a launch of one looked at; interrupts are kept for afterwards."""
+        with self._interrupts_kept():
+            self._await_turn()
+            try:
+                yield
+            finally:
+                self.stop_lock.release()
+
+    def take_turn(self) -> None:
+        """The same for who ends it himself, by releasing `stop_lock`."""
+        with self._interrupts_kept():
+            self._await_turn()
+
+    def _await_turn(self) -> None:
+        while True:
+            try:
+                self.stop_lock.acquire()
+            except KeyboardInterrupt:
+                self._interrupted = True
+            except Exception as error:  # noqa: BLE001 - a signal handler of the program's raised into this wait
+                self._drop(error)
+            else:
+                return
 
     @contextmanager
     def _interrupts_kept(self) -> Iterator[None]:
@@ -508,14 +537,17 @@ class Debugger:
             if usual:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def _deliver_interrupt(self) -> None:
-        """Interrupt the program a moment after it went on, as if it were typed now."""
+    def deliver_interrupt(self) -> None:
+        """Interrupt the program once it is in its own code again, as if it were typed now."""
         if not self._interrupted or _thread.get_ident() != self.main:
             return
         self._interrupted = False
 
         def later() -> None:
-            time.sleep(0.005)
+            moment = _thread.allocate_lock()
+            moment.acquire()
+            while (frame := sys._current_frames().get(self.main)) and sources.is_own(frame.f_code.co_filename):
+                moment.acquire(timeout=0.001)
             signal.pthread_kill(self.main, signal.SIGINT)
 
         _thread.start_new_thread(later, ())

@@ -278,6 +278,7 @@ class Dispatch:
             # The kernel used the step up: what comes next is the person's next wish, not the caller's next line.
             self.debugger.let_go(caller)
         self.debugger.unquiet(_thread.get_ident(), caller)
+        self.debugger.deliver_interrupt()
 
     def _run(
         self, adapter: Adapter, launch: Any, build: Any, caller: FrameType, record: Any, number: int, entry: bool
@@ -286,7 +287,7 @@ class Dispatch:
 
         No other thread is stopped meanwhile, nor is a launch of another one looked at: they wait.
         """
-        self.debugger.stop_lock.acquire()
+        self.debugger.take_turn()
         ready = Attended(number, frames.stack_of(caller))
         self._look_at(ready)
         outcome = Outcome()
@@ -297,7 +298,7 @@ class Dispatch:
             begun = time.perf_counter()
             try:
                 outcome.result = launch.run_debug(build)
-            except Exception as raised:  # noqa: BLE001 - handed on to the program
+            except BaseException as raised:  # noqa: BLE001 - handed on to the program, an interrupt, too
                 outcome.error = raised
             seconds = time.perf_counter() - begun
             record.add(seconds, "debug")

@@ -37,7 +37,7 @@ class Outcome:
     """What became of a launch. `then` is launchDone's."""
 
     result: Any = None
-    error: Exception | None = None
+    error: BaseException | None = None
     then: str = "continue"
 
     @property

@@ -294,6 +294,52 @@ def test_an_interrupt_typed_while_stopped_arrives_when_the_program_goes_on(progr
     assert client.printed == "up\ninterrupted\n"
 
 
+WAITING_TURN = """
+    import threading, time
+
+    def work():
+        here = 1
+        return here
+
+    def main():
+        print("waiting", flush=True)
+        there = 2
+        time.sleep(30 * there)
+
+    try:
+        worker = threading.Thread(target=work)
+        worker.start()
+        main()
+        worker.join()
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+
+
+def test_an_interrupt_while_a_stop_waits_for_that_of_another_thread_loses_neither(
+    program: Program, tmp_path: Path
+) -> None:
+    client = program(WAITING_TURN)
+    file = str(tmp_path / "program.py")
+    client.start({"file": file, "line": 5}, {"file": file, "line": 9})
+    assert where(client.go("continue")) == ("work", 5)
+    client.until_printed("waiting")
+    until_it_waits(client.process.pid)
+    os.kill(client.process.pid, signal.SIGINT)
+    assert client.text("here") == "1"
+    assert where(client.go("continue")) == ("main", 9)
+    assert client.run_out() == 0
+    assert client.printed.endswith("interrupted\n")
+
+
+def until_it_waits(pid: int) -> None:
+    """Until the first thread sleeps in the system."""
+    deadline = time.monotonic() + 5.0
+    while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "S":
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def test_clearing_all_breakpoints_while_running_and_setting_one_again(program: Program, tmp_path: Path) -> None:
     client = program(
         """

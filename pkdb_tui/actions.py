@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from textual import work
@@ -12,7 +11,7 @@ from textual.screen import Screen
 
 from pkdb_tui import keys
 from pkdb_tui.engine.api import Phase
-from pkdb_tui.engine.errors import DebuggeeLost, PkdbError, WrongPhase
+from pkdb_tui.engine.errors import PkdbError
 from pkdb_tui.panes.help import TextScreen
 from pkdb_tui.questions import Questions
 
@@ -110,9 +109,8 @@ class Actions(Questions):
         session = self.bridge.session
         if session.pausable or session.kernel_stops.some_run:
             await self.carry_out("pause", quiet=True)
-        elif session.looking.evaluating:
-            with suppress(WrongPhase, DebuggeeLost):  # it has just ended
-                await session.interrupt_evaluation()
+        elif session.evaluator.under_way:
+            session.interrupt_evaluation()
         else:
             self.workspace.console.abandon()
 

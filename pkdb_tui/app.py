@@ -18,7 +18,7 @@ from textual.worker import WorkerFailed
 
 from pkdb_tui import config, keys, state_files
 from pkdb_tui.actions import Actions
-from pkdb_tui.bridge import Bridge, EngineEvent
+from pkdb_tui.bridge import Bridge, Delivered, EngineEvent
 from pkdb_tui.commands.registry import Reply
 from pkdb_tui.engine.api import LaunchOptions, ThreadValues
 from pkdb_tui.engine.errors import PkdbError
@@ -262,6 +262,10 @@ class PkdbApp(Guarded, Actions):
     @on(EngineEvent)
     def _engine_event(self, message: EngineEvent) -> None:
         self.shower.show(message.event)
+
+    @on(Delivered)
+    def _delivered(self, message: Delivered) -> None:
+        message.shown.set()
 
     @on(RunCommand)
     def _run_command(self, message: RunCommand) -> None:

@@ -21,6 +21,7 @@ from pkdb_tui.engine.api import (
     Event,
     LaunchOptions,
     Phase,
+    Printed,
     SourceInfo,
     StopSnapshot,
     ThreadValues,
@@ -43,16 +44,26 @@ class EngineEvent(Message):
         self.event = event
 
 
+class Delivered(Message):
+    """All that was posted before has been shown."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown = asyncio.Event()
+
+
 class Bridge:
     """The session as the screen uses it."""
 
     def __init__(self, app: App[int], options: LaunchOptions) -> None:
         self._app = app
         self._turn = asyncio.Lock()
+        self._printed = 0  # how often something was printed by expressions
         self._ahead = 0, 0  # the breakpoint that the program is to run to, and the stop where that was asked for
         self.session = Session(options, self._on_event)
 
     def _on_event(self, event: Event) -> None:
+        self._printed += isinstance(event, Printed)
         self._app.post_message(EngineEvent(event))
 
     @property
@@ -71,7 +82,18 @@ class Bridge:
         async with self._turn:
             if command is None or self.phase not in command.phases:
                 await self.step_over()
-            return await language.run(text, self.session)
+            printed = self._printed
+            try:
+                return await language.run(text, self.session)
+            finally:
+                if printed != self._printed:
+                    await self.delivered()
+
+    async def delivered(self) -> None:
+        """Until the screen shows the events so far: an answer stands behind what was printed before it."""
+        message = Delivered()
+        if self._app.post_message(message):
+            await message.shown.wait()
 
     async def step_over(self) -> None:
         """Until a step under way has ended; not longer than a step takes."""

@@ -15,6 +15,7 @@ from pkdb_tui.engine.api import (
     Notice,
     Phase,
     PhaseChanged,
+    Printed,
     ProgramOutput,
     Progress,
     Reason,
@@ -70,6 +71,8 @@ class EventShower:
                 workspace.launches.show(launches)
             case LogPoint(text=text):
                 workspace.console.say(text)
+            case Printed(text=text):
+                workspace.console.print(text)
             case Notice(text=text, severity=severity):
                 write = {Severity.INFO: workspace.console.say, Severity.WARNING: workspace.console.warn}
                 write.get(severity, workspace.console.complain)(text)

@@ -85,6 +85,8 @@ class Plain:
 
     def _interrupt(self) -> None:
         """Ctrl-C pauses; when that brings no stop, the next one brings the prompt."""
+        if self.session.evaluator.under_way:
+            self.session.interrupt_evaluation()
         if not self.session.pausable:
             return
         if self._interrupted or not self.session.connection.connected:

@@ -20,6 +20,7 @@ from pkdb_tui.engine.api import (
     InputWanted,
     LogPoint,
     Notice,
+    Printed,
     ProgramOutput,
     Severity,
     Stopped,
@@ -69,7 +70,7 @@ class TextPrinter(Printer):
             case WatchesChanged(watches=watches, stop=True):  # commands answer for themselves
                 for watch in watches:
                     self._say(watch_line(watch))
-            case LogPoint(text=text):
+            case LogPoint(text=text) | Printed(text=text):
                 self._say(text)
             case InputWanted(wanted=True):
                 self._say(f"note: {INPUT_WANTED}")
@@ -154,6 +155,8 @@ class JsonPrinter(Printer):
                 self._write("displays", displays=watches)
             case InputWanted(wanted=wanted):
                 self._write("input", wanted=wanted)
+            case Printed(text=text):
+                self._write("printed", text=text)
             case LogPoint(breakpoint=number, text=text):
                 self._write("log", breakpoint=number, text=text)
             case Exited(cause=cause):

@@ -17,6 +17,7 @@ SETTINGS = {
     "justmycode": "justMyCode",
 }
 OF_A_BUILD = ("bounds", "catch")  # what a kernel under way was built and started with
+LONGEST = 1e6  # seconds that an evaluation may be given
 ESCAPES = {"\\n": "\n", "\\t": "\t", "\\x04": "\x04", "\\x03": "\x03"}
 
 
@@ -59,22 +60,36 @@ def overview() -> str:
 @registry.command(
     "set",
     "change a setting, or list them",
-    usage="set bounds|catch|stepinto|justmycode on|off",
+    usage="set bounds|catch|stepinto|justmycode on|off, set timeout SECONDS",
     details="bounds: check array indices in debug builds. catch (also `catch faults`): run every kernel under the "
     "native debugger, so that a fault stops at its line. stepinto: `step` enters kernels. justmycode: `step` passes "
-    "over library functions. In Python, `set x = 5` is written `x = 5`.",
+    "over library functions. timeout: after which an evaluation is broken off. In Python, `set x = 5` is written "
+    "`x = 5`.",
     group=GROUP,
 )
 async def set_(session: Session, text: str) -> Reply:
     if not text:
         rows = [f"{name} {'on' if session.settings[key] else 'off'}" for name, key in SETTINGS.items()]
-        return Reply(text="\n".join(rows))
+        return Reply(text="\n".join([*rows, f"timeout {session.evaluator.timeout:g} s"]))
     words = text.replace("faults", "").split()
+    if words[0] == "timeout":
+        session.evaluator.timeout = _seconds(" ".join(words[1:]))
+        return Reply(text=f"timeout {session.evaluator.timeout:g} s")
     if len(words) != 2 or words[0] not in SETTINGS or words[1] not in ("on", "off"):
         raise UsageError(f"`set {text}` is not known.", f"Write one of {', '.join(SETTINGS)} and on or off.")
     await session.set_setting(SETTINGS[words[0]], words[1] == "on")
     later = words[0] in OF_A_BUILD and session.phase in (Phase.STOPPED_KERNEL, Phase.RUNNING_KERNEL)
     return Reply(text=f"{words[0]} {words[1]}" + (" from the next launch on" if later else ""))
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text.removesuffix("s"))
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < LONGEST:
+        raise UsageError(f"`{text}` is not a time limit.", "Write for example `set timeout 60`, in seconds.")
+    return seconds
 
 
 @registry.command("source", "carry out the commands of a file", usage="source FILE", group=GROUP)

@@ -23,6 +23,8 @@ from pkdb_tui.engine.session import Session
 _WORD = re.compile(r"([A-Za-z_?][\w-]*)(?:\s+|$|(?=[/]))")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\s*(?:[-+*/%&|^@]|//|\*\*|<<|>>)?=(?!=)")
 
+_BREAKPOINTS = re.compile(r"del(?:\s+(?:\d+|\S+:\d+))*\s*")  # what `del` deletes when it isn't Python's
+
 
 def split(line: str) -> tuple[Command | None, str]:
     """(the command, its arguments); no command when the line is Python.
@@ -38,7 +40,7 @@ def split(line: str) -> tuple[Command | None, str]:
     if match is None or _ASSIGNMENT.match(text):
         return None, text
     command = registry.names.get(match[1])
-    if command is None:
+    if command is None or (match[1] == "del" and not _BREAKPOINTS.fullmatch(text)):
         return None, text
     return command, text[match.end() :].strip()
 
@@ -84,8 +86,7 @@ async def run(line: str, session: Session) -> Reply:
             registry.check_phase(keyed, session.phase)
             return await keyed.handler(session, rest.strip())
         raise mistyped.advised(text, error, registry.names) from error
-    shown = "\n".join(part for part in (evaluation.output.rstrip("\n"), evaluation.text) if part)
-    return Reply(text=shown, value=evaluation)
+    return Reply(text=evaluation.text, value=evaluation)
 
 
 def _looks_like_word(text: str) -> bool:

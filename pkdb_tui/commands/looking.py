@@ -143,8 +143,7 @@ async def print_(session: Session, text: str) -> Reply:
 
 
 def _shown(evaluation: Evaluation) -> Reply:
-    lines = [evaluation.output.rstrip("\n"), evaluation.text or ("None" if evaluation.type == "NoneType" else "")]
-    return Reply(text="\n".join(line for line in lines if line), value=evaluation)
+    return Reply(text=evaluation.text or ("None" if evaluation.type == "NoneType" else ""), value=evaluation)
 
 
 @registry.command("pp", "show a value laid out over lines", usage="pp EXPRESSION", phases=STOPPED, group=GROUP)
@@ -154,7 +153,7 @@ async def pretty_print(session: Session, text: str) -> Reply:
     if session.snapshot is not None and session.snapshot.location.kind is FrameKind.KERNEL:
         return _shown(await session.evaluate(text))
     evaluation = await session.evaluate(f"__import__('pprint').pprint({text})")
-    return Reply(text=evaluation.output.rstrip("\n"), value=evaluation)
+    return Reply(value=evaluation)
 
 
 @registry.command("whatis", "show the type of an expression", usage="whatis EXPRESSION", phases=STOPPED, group=GROUP)

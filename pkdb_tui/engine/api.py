@@ -270,7 +270,6 @@ class Evaluation(Plain, frozen=True, kw_only=True):
     type: str = ""
     value: Any = None
     slice: Slice | None = None
-    output: str = ""  # what it printed
 
 
 class ThreadValue(Plain, frozen=True, kw_only=True):
@@ -415,6 +414,12 @@ class InputWanted(Event, frozen=True, kw_only=True):
     """Whether the program waits for something to be typed into its terminal."""
 
     wanted: bool
+
+
+class Printed(Event, frozen=True, kw_only=True):
+    """Whole lines, without the last one's end, that an expression of the person's printed: the console's."""
+
+    text: str
 
 
 class BreakpointsChanged(Event, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ from pkdb_tui.engine.errors import DebuggeeLost, PkdbError
 
 Json = dict[str, Any]
 LONGEST_LINE = 1 << 28
+OWED = ("launchDone",)  # what the program waits for: asked however busy it is
 OFF_LOOP = 1 << 16  # bytes beyond which a message is decoded in a thread
 
 
@@ -26,6 +27,7 @@ class Connection:
         self._waiting: dict[int, asyncio.Future[Json]] = {}
         self._writer: asyncio.StreamWriter | None = None
         self._task: asyncio.Task[None] | None = None
+        self.busy: PkdbError | None = None  # why nobody there can answer now
 
     async def open(self, ours: socket.socket) -> None:
         reader, self._writer = await asyncio.open_unix_connection(sock=ours, limit=LONGEST_LINE)
@@ -39,6 +41,8 @@ class Connection:
         """The reply's body. Raises PkdbError as the debuggee refuses, DebuggeeLost when it is gone."""
         if self._writer is None:
             raise DebuggeeLost("The program is not running.", "Type `restart` to run it again.")
+        if self.busy is not None and command not in OWED:
+            raise self.busy
         number = next(self._numbers)
         future: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._waiting[number] = future
@@ -68,6 +72,7 @@ class Connection:
             await asyncio.gather(self._task, return_exceptions=True)
 
     def _drop(self) -> None:
+        self.busy = None
         writer, self._writer = self._writer, None
         if writer is not None:
             writer.close()

@@ -223,7 +223,7 @@ async def assign(
 
 async def _writes(interpreter: Interpreter, target: ast.expr, value: Any) -> list[tuple[int, bytes]]:
     if isinstance(target, ast.Name):
-        return [_scalar_write(interpreter.variables, target.id, value)]
+        return [scalar_write(interpreter.variables, target.id, value)]
     if not isinstance(target, ast.Subscript):
         raise ExpressionError(f"`{ast.unparse(target)}` can't be assigned to at a kernel stop.")
     array = await interpreter.evaluate(target.value)
@@ -253,7 +253,8 @@ def scalar_dtype(native_type: str) -> np.dtype[Any] | None:
     return None if name is None else np.dtype(name)
 
 
-def _scalar_write(variables: Mapping[str, NativeVariable], name: str, value: Any) -> tuple[int, bytes]:
+def scalar_write(variables: Mapping[str, NativeVariable], name: str, value: Any) -> tuple[int, bytes]:
+    """(address, bytes) that give a scalar a new value. Raises ExpressionError when it can't hold it."""
     if name not in variables:
         raise missing(name, variables)
     variable = variables[name]

@@ -22,6 +22,7 @@ from pathlib import Path
 from pkdb_tui.engine.api import LaunchOptions
 from pkdb_tui.engine.errors import LaunchError
 from pkdb_tui.engine.native.proc import session_members, thread_state
+from pkdb_tui.engine.printed import Lines
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOT = ROOT / "pkdb_tui" / "engine" / "debuggee" / "__main__.py"
@@ -37,10 +38,16 @@ class Program:
     """The running program: its process, its terminal, and our end of its socketpair.
 
     `on_output(data, dropped)` gets what it prints, at most about sixty times a second; `on_exit(status)` the status
-    as subprocess tells it (negative: a signal), after all output.
+    as subprocess tells it (negative: a signal), after all output. `on_console(text)` gets what evaluated code prints.
     """
 
-    def __init__(self, options: LaunchOptions, on_output: Output, on_exit: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        options: LaunchOptions,
+        on_output: Output,
+        on_exit: Callable[[int], None],
+        on_console: Callable[[str], None],
+    ) -> None:
         self._on_output = on_output
         self._on_exit = on_exit
         self._loop = asyncio.get_running_loop()
@@ -58,14 +65,18 @@ class Program:
         self._open = True
         self.terminal = os.fstat(self._slave).st_rdev
         self.resize(options.columns, options.rows)
+        printed, printing = os.pipe()
+        self.console = Lines(printed, on_console)
         try:
-            self.process = _spawn(options, self._slave, theirs)
+            self.process = _spawn(options, self._slave, theirs, printing)
         except OSError as error:
+            self.console.close()
             self.socket.close()
             os.close(self.master)
             os.close(self._slave)
             raise LaunchError(f"{_python(options)} can't be started: {error.strerror}.", "Check --python.") from error
         finally:
+            os.close(printing)
             theirs.close()
         self.pid = self.process.pid
         self._loop.add_reader(self.master, self._readable)
@@ -180,6 +191,7 @@ class Program:
     def _finish(self, status: int) -> None:
         self._reaped.set()
         self.drain()
+        self.console.drain()
         self._on_exit(status)
 
     def kill(self) -> None:
@@ -192,6 +204,7 @@ class Program:
             except PermissionError:
                 continue  # a child that changed its user: not ours to end
         self._let_go()
+        self.console.close()
 
     async def wait(self) -> None:
         """Until the process is reaped; to be called after `kill`."""
@@ -202,10 +215,11 @@ def _python(options: LaunchOptions) -> str:
     return options.python or sys.executable
 
 
-def _spawn(options: LaunchOptions, slave: int, theirs: socket.socket) -> subprocess.Popen[bytes]:
+def _spawn(options: LaunchOptions, slave: int, theirs: socket.socket, printing: int) -> subprocess.Popen[bytes]:
     source = _in_memory(options.source) if options.script == "-" else -1
     config = {
         "fd": theirs.fileno(),
+        "console": printing,
         "source": source,
         "script": options.script,
         "module": options.module,
@@ -224,7 +238,7 @@ def _spawn(options: LaunchOptions, slave: int, theirs: socket.socket) -> subproc
             stderr=slave,
             cwd=options.directory or None,
             env=environment,
-            pass_fds=[fd for fd in (theirs.fileno(), source) if fd >= 0],
+            pass_fds=[fd for fd in (theirs.fileno(), printing, source) if fd >= 0],
             start_new_session=True,
             # The terminal becomes the new session's own, so that /dev/tty, hang-up and Ctrl-C work in it.
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),

@@ -12,6 +12,7 @@ from pkdb_tui.engine.api import (
     Exited,
     Notice,
     Phase,
+    Printed,
     ProgramOutput,
     Severity,
     WatchesChanged,
@@ -49,6 +50,7 @@ class Life:
         self._quitting = False
         self._restarting = False
         self.launched = False  # whether any kernel was launched
+        self.over = asyncio.Event()  # its end has been told
 
     def require_started(self) -> None:
         """Raises WrongPhase while the program is being restarted."""
@@ -62,8 +64,9 @@ class Life:
             raise WrongPhase("The program is running already.", "`restart` runs it anew.")
         self._quitting = False
         session.kernel_stops.begin()
-        session.exit_cause, self._ending = None, None
-        session.program = Program(session.options, self._on_output, self._on_exit)
+        session.exit_cause, self._ending, session.ended_by = None, None, ""
+        self.over.clear()
+        session.program = Program(session.options, self._on_output, self._on_exit, self._on_console)
         self._ready = asyncio.get_running_loop().create_future()
         await session.connection.open(session.program.socket)
         try:
@@ -157,6 +160,9 @@ class Life:
     def _on_output(self, data: bytes, dropped: int) -> None:
         self._session.emit(ProgramOutput(data=data, dropped=dropped))
 
+    def _on_console(self, text: str) -> None:
+        self._session.emit(Printed(text=text))
+
     def connection_lost(self) -> None:
         """The socket is closed: the program is ending, or closed what it should not have."""
         self._not_ready()
@@ -203,9 +209,11 @@ class Life:
         session.launch_log.ended()
         session.exit_cause = exit_cause(status, self._ending)
         session.enter(Phase.EXITED)
-        if session.exit_cause.signal in FAULTS and self.launched and not session.settings["catchFaults"]:
+        by_kernel = self.launched and not session.ended_by
+        if session.exit_cause.signal in FAULTS and by_kernel and not session.settings["catchFaults"]:
             session.emit(Notice(text=CATCH_HINT.format(signal=session.exit_cause.signal)))
         session.emit(Exited(cause=session.exit_cause))
+        self.over.set()
 
 
 def exit_cause(status: int, ending: ExitCause | None) -> ExitCause:

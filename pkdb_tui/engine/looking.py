@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from pkdb_tui.engine import evaluating
 from pkdb_tui.engine.api import (
     Evaluation,
     Frame,
@@ -23,15 +24,15 @@ from pkdb_tui.engine.api import (
     WatchesChanged,
 )
 from pkdb_tui.engine.errors import ExpressionError, NotHere, PkdbError, UsageError, WrongPhase
+from pkdb_tui.engine.evaluating import WATCH_SECONDS
 from pkdb_tui.engine.kernel_side import stopped_threads
 from pkdb_tui.engine.native.base import NativeVariable
-from pkdb_tui.engine.protocol import EvaluateBody, SliceBody, VariableBody
+from pkdb_tui.engine.protocol import SliceBody, VariableBody
 from pkdb_tui.engine.snapshots import NATIVE, python_frames, python_variable
 
 if TYPE_CHECKING:
     from pkdb_tui.engine.session import Session
 
-WATCH_SECONDS = 2.0
 WATCH_LIMIT = 256  # elements a watch fetches
 
 
@@ -40,7 +41,6 @@ class Looking:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self.evaluating = 0  # evaluations under way, which an interrupt is meant for
 
     def current(self, generation: int) -> bool:
         return self._session.generation == generation and self._session.phase.stopped
@@ -138,67 +138,30 @@ class Looking:
 
     async def evaluate(self, text: str, timeout: float) -> Evaluation:
         """Raises ExpressionError with what Python (or the native frame) said."""
-        self.evaluating += 1
-        self._session.terminal_input.follow()
+        generation = self.snapshot.generation
         try:
-            if self._native_frame() is not None:
-                return await self._in_kernel(text, timeout)
-            evaluation = await self._in_python(text, timeout)
+            if self._native_frame() is None:
+                return await self._in_python(text, timeout)
+            variables = {} if self._optimised else await self.native_variables()
+            return await self._session.evaluator.in_kernel(text, timeout, variables)
         finally:
-            self.evaluating -= 1
-        if _may_change(text) and self._session.phase.stopped:
-            await self._refresh_variables()
-        return evaluation
+            if _may_change(text) and self.current(generation) and self._session.connection.connected:
+                await self.refresh_variables()
 
     async def _in_python(self, text: str, timeout: float, mode: str = "auto") -> Evaluation:
-        snapshot = self._session.require_stop()
-        if self._session.placing.python_blocked:
-            raise NotHere(
-                "The framework holds Python's lock while its kernel runs, so Python can't be evaluated here.",
-                "Name variables of the kernel, or ask after the launch.",
-                brief="Python waits for the kernel",
-            )
-        place = self._session.places[snapshot.frame]
-        index = place.index if place.side != NATIVE else 0
-        raw = await self._session.connection.request(
-            "evaluate", expression=text, frame=index, timeout=timeout, mode=mode
-        )
-        body = msgspec.convert(raw, EvaluateBody)
+        body = await self._session.evaluator.python(text, timeout, mode)
         if body.error:
-            raise ExpressionError(body.error) if not body.output else ExpressionError(f"{body.output}{body.error}")
-        return Evaluation(text=body.text, type=body.type, value=body.value, output=body.output)
+            raise ExpressionError(body.error)
+        return Evaluation(text=body.text, type=body.type, value=body.value)
 
-    async def _in_kernel(self, text: str, timeout: float) -> Evaluation:
-        from pkdb_tui.engine import expressions
-
-        variables = await self.native_variables()
-        reader = self._session.kernels.controller.read_memory
-        if expressions.is_assignment(text):
-            await expressions.assign(
-                text,
-                variables,
-                reader,
-                self._session.kernels.controller.write_memory,
-                constants=await self.constants(text, variables),
-            )
-            self._session.kernels.written()
-            await self._refresh_variables()
-            return Evaluation(text="")
-        try:
-            needed = expressions.names(text)
-        except ExpressionError:
-            needed = {""}
-        self._need_debug_build()
-        if not needed & set(variables):
-            # Nothing of the kernel is named: it is a question to the Python code that launched it.
-            return await self._in_python(text, timeout)
-        constants = await self.constants(text, variables)
-        value = await expressions.evaluate(text, variables, reader, constants=constants)
-        return Evaluation(text=value.text, type=value.type, value=value.value)
+    @property
+    def _optimised(self) -> bool:
+        kernel = self._session.kernels.kernel
+        return kernel is not None and kernel.build == "release"
 
     def _need_debug_build(self) -> None:
         kernel = self._session.kernels.kernel
-        if kernel is not None and kernel.build == "release":
+        if self._optimised and kernel is not None:
             raise NotHere(
                 f"The optimised build of {kernel.kernel} keeps no variables.",
                 "Set a breakpoint in it: its next launch then runs a debug build.",
@@ -224,7 +187,8 @@ class Looking:
                 found[name] = value
         return found
 
-    async def _refresh_variables(self) -> None:
+    async def refresh_variables(self) -> None:
+        """Variables and watches as they are after something may have changed them."""
         session = self._session
         snapshot = session.require_stop()
         self.amend(snapshot.generation, variables=await self.variables_of(snapshot.frame))
@@ -315,7 +279,8 @@ class Looking:
             return []
         found = self._native_frame()
         matches: list[str] = []
-        if found is not None:
+        names: dict[str, NativeVariable] = {}
+        if found is not None and not self._optimised:
             names = await self._session.kernel_stops.native_variables(found[0])
             head = text.rsplit(None, 1)[-1] if text.strip() else ""
             matches = [name for name in names if name.startswith(head)]
@@ -324,7 +289,10 @@ class Looking:
         snapshot = self._session.require_stop()
         place = self._session.places[snapshot.frame]
         body = await self._session.connection.request(
-            "complete", text=text, frame=0 if place.side == NATIVE else place.index
+            "complete",
+            text=text,
+            frame=0 if place.side == NATIVE else place.index,
+            kernel=evaluating.bodies(names.values()),
         )
         return matches + [match for match in body["matches"] if match not in matches]
 

@@ -59,7 +59,12 @@ class Placing:
 
     @property
     def python_blocked(self) -> bool:
-        """Whether a kernel under way holds Python's lock, so that the program's side can't answer."""
+        """Whether the program's side can't answer: Python's lock is held, by a kernel or by an endless expression."""
+        return self.kernel_holds_lock or self._session.evaluator.overdue
+
+    @property
+    def kernel_holds_lock(self) -> bool:
+        """Whether a kernel under way holds Python's lock."""
         kernel = self._session.kernels.kernel
         busy = self._session.phase in (Phase.RUNNING_KERNEL, Phase.STOPPED_KERNEL)
         return busy and kernel is not None and kernel.holds_lock

@@ -19,9 +19,9 @@ marked (stop) need the program's stopped thread and are refused elsewhere with a
 | resume (stop)  | verb: continue next step return until, line, frame    | {}; then `continued`                    |
 | jump (stop)    | line                                                 | {}; then a new `stopped` (reason step)  |
 | variables (stop)| frame                                               | variables: [VariableBody]               |
-| evaluate (stop)| expression, frame, timeout, mode: auto eval exec     | EvaluateBody                            |
+| evaluate (stop)| expression, frame, timeout, mode: auto eval exec, kernel: [KernelVariable] | EvaluateBody          |
 | readSlice (stop)| expression, frame, limit                            | SliceBody                               |
-| complete       | text, frame                                          | matches: [str]                          |
+| complete       | text, frame, kernel: [KernelVariable]                 | matches: [str]                          |
 | setSubstitutions | rules: [SubstitutionRequest]  (the full set)        | substitutions: [SubstitutionBody]       |
 | addSubstitution (stop)| rule: SubstitutionRequest, frame              | SubstitutionBody                        |
 | substitutions  | -                                                    | substitutions: [SubstitutionBody]       |
@@ -158,14 +158,33 @@ class PythonStop(Message, kw_only=True, rename="camel"):
 
 
 class EvaluateBody(Message, kw_only=True):
-    """`error` is the exception's one-line text when the expression raised; `output` is what it printed."""
+    """`error` is the exception's one-line text when the expression raised.
+
+    `writes` are new values of the kernel's scalars as [kind, text]: bool, int, float, complex, or "" and a type's name
+    for what is no number.
+    """
 
     text: str = ""
     type: str = ""
     value: int | float | bool | str | None = None
-    output: str = ""
     error: str = ""
     traceback: str = ""
+    writes: dict[str, tuple[str, str]] = {}
+
+
+class KernelVariable(Message, kw_only=True):
+    """A variable of the paused kernel as the native debugger has it, before the frame's names in an expression.
+
+    A scalar has its `value` (text where `complex`); an array dtype, shape, strides in bytes and address.
+    """
+
+    name: str
+    value: int | float | bool | str | None = None
+    complex: bool = False
+    dtype: str = ""
+    shape: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
+    address: int = 0
 
 
 class SliceBody(Message, kw_only=True):

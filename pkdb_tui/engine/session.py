@@ -36,6 +36,7 @@ from pkdb_tui.engine.api import (
 from pkdb_tui.engine.breakpoints import BreakpointBook
 from pkdb_tui.engine.connection import Connection
 from pkdb_tui.engine.errors import DebuggeeLost, PkdbError, WrongPhase
+from pkdb_tui.engine.evaluating import Evaluator
 from pkdb_tui.engine.hotswap import Substitutions
 from pkdb_tui.engine.kernel_side import KernelSide
 from pkdb_tui.engine.kernel_stops import KernelStops
@@ -96,9 +97,11 @@ class Session:
         self.kernels = KernelSide(self.book, controller or self._gdb, self._on_native)
         self.kernel_stops = KernelStops(self)
         self.kernels.owner = self.kernel_stops
+        self.evaluator = Evaluator(self)
         self.looking = Looking(self)
         self.watch_list = WatchList(self.looking)
         self.terminal_input = TerminalInput(self)
+        self.ended_by = ""  # the expression that ended the program
         self._tasks: set[asyncio.Task[None]] = set()
         self._settled = asyncio.Event()
 
@@ -295,11 +298,12 @@ class Session:
         self.glue = shown
         await self.looking.rebuild_frames()
 
-    async def evaluate(self, text: str, timeout: float = 10.0) -> Evaluation:
-        return await self.looking.evaluate(text, timeout)
+    async def evaluate(self, text: str, timeout: float | None = None) -> Evaluation:
+        """In the selected frame; after `timeout` seconds (`evaluator.timeout` by default) it is broken off."""
+        return await self.looking.evaluate(text, self.evaluator.timeout if timeout is None else timeout)
 
-    async def interrupt_evaluation(self) -> None:
-        await self.connection.request("interruptEvaluation")
+    def interrupt_evaluation(self) -> None:
+        self.evaluator.interrupt()
 
     async def read_slice(self, expression: str, limit: int = 4096) -> Slice:
         return await self.looking.read_slice(expression, limit)

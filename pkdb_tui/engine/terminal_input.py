@@ -106,7 +106,7 @@ class TerminalInput:
             self._next = asyncio.get_running_loop().call_later(max(PERIOD, self._took / SHARE), self._look)
 
     def _runs(self) -> bool:
-        return self._session.phase.running or bool(self._session.looking.evaluating)
+        return self._session.phase.running or self._session.evaluator.under_way
 
     def _look(self) -> None:
         self._next = None

@@ -60,7 +60,7 @@ class ConsoleLines(Pane):
         self._width = 0
 
     def write(self, text: str, style: Style) -> None:
-        lines = [(line, style) for line in text.expandtabs(8).split("\n")]
+        lines = [(line, style) for line in text.expandtabs(8).split("\n")[-KEPT:]]
         self._texts += lines
         del self._texts[:-KEPT]
         self._rows += [row for line in lines for row in self._wrapped(*line)]
@@ -74,6 +74,8 @@ class ConsoleLines(Pane):
     def _wrapped(self, text: str, style: Style) -> list[Row]:
         """Whole text, over as many rows as it needs: at a blank where there is one."""
         width = max(self._width - 1, 20)
+        if len(text) <= width and text.isascii():
+            return [[(" " + text, style)]]
         rows: list[Row] = []
         while cell_len(text) > width:
             part = set_cell_size(text, width)
@@ -277,6 +279,11 @@ class ConsolePane(Guarded, Vertical):
     def say(self, text: str) -> None:
         if text:
             self.lines.write(text, self.palette.text)
+
+    def print(self, text: str) -> None:
+        """What an expression printed; of a line written over and over, such as a progress bar, what it ended as."""
+        lines = [line.removesuffix("\r").rpartition("\r")[2] for line in text.split("\n")[-KEPT:]]
+        self.lines.write("\n".join(lines), self.palette.text)
 
     def tell_stop(self, text: str, *, fault: bool) -> None:
         self.lines.write(text, self.palette.fault if fault else self.palette.dim)

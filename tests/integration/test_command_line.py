@@ -210,7 +210,11 @@ def test_every_member_of_json_is_documented() -> None:
     text = (ROOT / "docs" / "plain.md").read_text()
     rows: dict[str, str] = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", text.partition("## JSON")[2], re.MULTILINE))
     runs = (
-        plain("--json", "orders.py", commands=["log 14 q={quantity}", "display 1", "break 15", "continue", "absent"]),
+        plain(
+            "--json",
+            "orders.py",
+            commands=["log 14 q={quantity}", "display 1", "break 15", "continue", "!print(1)", "absent"],
+        ),
         plain("--json", "failing.py", commands=["continue", "continue"]),
         plain("--json", "ends.py", "closefds", "65536", "1", commands=["continue"]),
         plain("--json", "-", commands=["continue"], stdin=ASKS_FOR_A_SECOND),

@@ -6,6 +6,7 @@ is removed from the environment at once:
 | key     | meaning                                                                                         |
 |---------|-------------------------------------------------------------------------------------------------|
 | fd      | the inherited end of the socketpair                                                             |
+| console | the inherited end of a pipe to which evaluated code writes; -1 or absent: where the program does     |
 | script  | path of the script, `-` for standard input; or empty                                            |
 | module  | name of the module to run as with -m; or empty                                                  |
 | args    | the program's arguments                                                                         |

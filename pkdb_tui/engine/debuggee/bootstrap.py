@@ -11,6 +11,7 @@ import sys
 from typing import Any
 
 from pkdb_tui.engine.debuggee import wire
+from pkdb_tui.engine.debuggee.console import Console
 from pkdb_tui.engine.debuggee.debugger import Debugger
 from pkdb_tui.engine.debuggee.dispatch import Dispatch
 from pkdb_tui.engine.debuggee.frameworks.base import Adapter
@@ -44,7 +45,7 @@ def begin(config: Json) -> None:
     connection = wire.Connection(wire.move_high(int(config["fd"])))
     install(str(config.get("runtime") or "auto"))
     dispatch = Dispatch(connection, [_adapter(connection)])
-    debugger = Debugger(connection, dispatch.spans)
+    debugger = Debugger(connection, dispatch.spans, Console(int(config.get("console", -1))))
     dispatch.debugger = debugger
     debugger.dispatch = dispatch
     dispatch.install()

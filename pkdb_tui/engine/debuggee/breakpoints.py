@@ -8,6 +8,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from pkdb_tui.engine.debuggee.kernel_names import KernelNames
+from pkdb_tui.engine.debuggee.snippets import Snippet
 from pkdb_tui.engine.debuggee.sources import (
     SourceFile,
     code_lines,
@@ -48,11 +49,11 @@ class Breakpoint:
         if ignoring != self.ignoring:
             self.ignoring = ignoring
             self.ignore_until = self.hits + ignoring[0]
-        self.code: CodeType | None = None
+        self.code: Snippet | None = None
         self.error = ""
         if self.condition:
             try:
-                self.code = compile(self.condition.strip(), f"<condition of breakpoint {self.id}>", "eval")
+                self.code = Snippet(self.condition, "eval", f"<condition of breakpoint {self.id}>")
             except (SyntaxError, ValueError) as error:
                 self.error = f"the condition is not a Python expression: {getattr(error, 'msg', error)}"
 
@@ -367,6 +368,4 @@ def place_in_kernel(span: Json, statement: tuple[int, int], line: int) -> tuple[
 
 def condition_holds(breakpoint: Breakpoint, frame: FrameType) -> bool:
     """Evaluate the condition in the frame; raises whatever it raises."""
-    if breakpoint.code is None:
-        return True
-    return bool(eval(breakpoint.code, frame.f_globals, frame.f_locals))
+    return breakpoint.code is None or bool(breakpoint.code.value(frame))

@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from types import FrameType
@@ -18,6 +18,8 @@ from typing import Any
 from pkdb_tui.engine.debuggee import frames, sources
 from pkdb_tui.engine.debuggee.backend import Backend, choose
 from pkdb_tui.engine.debuggee.breakpoints import BreakpointTable
+from pkdb_tui.engine.debuggee.console import Console
+from pkdb_tui.engine.debuggee.evaluations import Evaluations
 from pkdb_tui.engine.debuggee.forks import ForkWarningFilter
 from pkdb_tui.engine.debuggee.hotswap import Swaps
 from pkdb_tui.engine.debuggee.inspector import COMMANDS, Inspector
@@ -44,7 +46,7 @@ def _loop_runs() -> bool:
 class Debugger:
     """One per process. The reader thread serves what it can; the rest waits for the stopped thread."""
 
-    def __init__(self, connection: Connection, spans: Any) -> None:
+    def __init__(self, connection: Connection, spans: Any, console: Console) -> None:
         self.connection = connection
         self.spans = spans
         self.table = BreakpointTable(spans)
@@ -70,6 +72,7 @@ class Debugger:
         self._force_pause = False
         self.limits = Limits(self.main)
         self.previews = Previews(self.limits.within)
+        self.evaluations = Evaluations(self.limits, self.tracer.quiet, console, self._look_again)
 
     # --- life ---
 
@@ -162,8 +165,8 @@ class Debugger:
             self.limits.waiting += command in COMMANDS
             self._mailbox.put(request)
         elif self.dispatch is not None and self.dispatch.inspects(command):
-            self.limits.waiting += 1
             self.dispatch.inspect(request)
+            self.limits.waiting += 1
         elif command == "complete":
             self.connection.reply(request["id"], {"matches": []})
         else:
@@ -421,7 +424,7 @@ class Debugger:
 
     def _interact(self, places: list[frames.Place], body: Json, jumpable: FrameType | None) -> Plan | None:
         """Serve this stop's requests until one resumes."""
-        inspector = Inspector(places, self.limits, self.previews, self.swaps)
+        inspector = Inspector(places, self.evaluations, self.previews, self.swaps)
         if body["breakpoints"]:
             hit = [b.placement() for b in self.table.all if b.id in body["breakpoints"]]
             self.connection.event("breakpoints", {"placements": hit})
@@ -451,13 +454,15 @@ class Debugger:
             else:
                 self.answer(inspector, request)
 
-    def answer(self, inspector: Inspector, request: Json) -> None:
-        """Serve one request about frames and reply."""
+    def answer(self, inspector: Inspector, request: Json, wanted: Callable[[], bool] = lambda: True) -> None:
+        """Serve one request about frames and reply, if the reply is still wanted then."""
         number, command = request["id"], request["command"]
         try:
             body = inspector.serve(command, request.get("arguments") or {})
             if command == "addSubstitution":
                 self._look_again()
+            if not wanted():
+                return
         except RequestError as error:
             self.connection.refuse(number, error)
         except EvaluationInterrupted as error:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import _thread
+import contextlib
 import sys
 import time
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from pkdb_tui.engine.debuggee import frames
+from pkdb_tui.engine.debuggee.evaluate import answer
 from pkdb_tui.engine.debuggee.frameworks.base import Adapter, pattern_of
 from pkdb_tui.engine.debuggee.hotswap import Rule
 from pkdb_tui.engine.debuggee.inspector import COMMANDS, Inspector
 from pkdb_tui.engine.debuggee.launches import LaunchLog, argument_bodies
+from pkdb_tui.engine.debuggee.limits import EvaluationInterrupted, Limit
 from pkdb_tui.engine.debuggee.plans import PAUSE, STEP
 from pkdb_tui.engine.debuggee.runs import Attended, Outcome, Run, Runs, system_thread
 from pkdb_tui.engine.debuggee.sources import read_source, real_path
@@ -22,6 +25,10 @@ if TYPE_CHECKING:
     from pkdb_tui.engine.debuggee.debugger import Debugger
 
 Json = dict[str, Any]
+LEFT_BEHIND = (
+    "but it waits or is in native code, where Python can't break it off. It was left behind in a thread of its own and "
+    "ends as soon as it is back in Python."
+)
 
 
 class Dispatch:
@@ -53,8 +60,8 @@ class Dispatch:
     def knows(self, framework: str) -> bool:
         return any(adapter.name == framework for adapter in self._adapters)
 
-    def tell(self, text: str) -> None:
-        self._connection.event("notice", {"text": text, "severity": "warning"})
+    def tell(self, text: str, severity: str = "warning") -> None:
+        self._connection.event("notice", {"text": text, "severity": severity})
 
     def uninstall(self) -> None:
         for adapter in self._adapters:
@@ -126,10 +133,12 @@ class Dispatch:
 
     def launch(self, adapter: Adapter, launch: Any) -> Any:
         """The hook: what it returns is what the launch returns."""
-        number = self._next()
-        if number == 1:
-            self._connection.event("launched", {"kernel": launch.kernel.name})
         caller = sys._getframe(launch.frame_depth + 2)
+        number = 0  # of an expression's own
+        if _thread.get_ident() not in self.debugger.tracer.quiet:
+            number = self._next()
+            if number == 1:
+                self._connection.event("launched", {"kernel": launch.kernel.name})
         if self.debugger.swaps.armed:
             return self._substituted(adapter, launch, caller, number)
         return self._launch(adapter, launch, caller, number)
@@ -165,6 +174,9 @@ class Dispatch:
         return self._launch(adapter, launch, caller, number)
 
     def _launch(self, adapter: Adapter, launch: Any, caller: FrameType, number: int) -> Any:
+        ident = _thread.get_ident()
+        if ident in self.debugger.tracer.quiet:
+            return launch.run()  # by an expression of the person's: no launch of the program's, and no place to stop
         epoch = adapter.epoch  # before anything is looked up: what changes from here on makes it an old one
         record = self._log.note(launch, caller)
         if record.first:
@@ -174,10 +186,9 @@ class Dispatch:
         if record.watch_strides:
             for text in record.stride_warnings(launch.arguments):
                 self._warn(launch, record, caller, f"{text}; {adapter.stride_note()}")
-        ident = _thread.get_ident()
         plan = self.debugger.tracer.plans.get(ident)
         entry = plan is not None and plan.kind == STEP and self.debugger.settings["stepIntoKernel"]
-        if launch.space != "Debug" and ident not in self.debugger.tracer.quiet:
+        if launch.space != "Debug":
             if record.wanted is None:
                 record.wanted = self._wanted(adapter, launch, caller)
             if record.wanted or entry or self.debugger.settings["catchFaults"]:
@@ -188,7 +199,6 @@ class Dispatch:
 
     def _optimised(self, adapter: Adapter, launch: Any, caller: FrameType, record: Any, number: int) -> Any:
         """The launch as it is; a pause may have a native debugger look at it."""
-        ident = _thread.get_ident()
         run = None
         begun = time.perf_counter()
         try:
@@ -196,7 +206,7 @@ class Dispatch:
             run = self.runs.begin(adapter, launch, caller, number)
             return self._unwatched(launch)
         except (Exception, SystemExit) as error:
-            if adapter.is_build_error(error) and ident not in self.debugger.tracer.quiet:
+            if adapter.is_build_error(error):
                 self.debugger.stop(caller, reason="error", text=adapter.build_error_text(error))
             raise
         finally:
@@ -288,7 +298,7 @@ class Dispatch:
         No other thread is stopped meanwhile, nor is a launch of another one looked at: they wait.
         """
         self.debugger.take_turn()
-        ready = Attended(number, frames.stack_of(caller))
+        ready = Attended(number, frames.stack_of(caller), launch.arguments)
         self._look_at(ready)
         outcome = Outcome()
         try:
@@ -329,7 +339,7 @@ class Dispatch:
 
         False when it is over, or while a thread is stopped.
         """
-        attended = Attended(run.number or self._next(unseen=1), frames.stack_of(run.caller))
+        attended = Attended(run.number or self._next(unseen=1), frames.stack_of(run.caller), run.launch.arguments)
         body = self._body(run.adapter, run.launch, run.launch.optimised(), attended, run.thread)
         if not self.debugger.stop_lock.acquire(blocking=False):
             return False
@@ -407,8 +417,30 @@ class Dispatch:
         ident = _thread.get_ident()
         frames.own_threads.add(ident)
         self.debugger.tracer.quiet.add(ident)
-        inspector = Inspector(ready.places, self.debugger.limits, self.debugger.previews, self.debugger.swaps)
-        while (request := ready.requests.get()) is not None:
-            self.debugger.answer(inspector, request)
-        self.debugger.tracer.quiet.discard(ident)
+        me = ready.server = object()
+        request: Json | None = None
+
+        def stuck(limit: Limit) -> None:
+            """The expression is left to itself, and another thread serves from now on."""
+            if ready.server is me and request is not None:
+                ready.server = None
+                how = "ran out of time" if limit.fired else "interrupted"
+                self._connection.reply(request["id"], answer(f"{how}, {LEFT_BEHIND}"))
+                _thread.start_new_thread(self._serve, (ready,))
+
+        debugger = self.debugger
+        inspector = Inspector(
+            ready.places,
+            debugger.evaluations,
+            debugger.previews,
+            debugger.swaps,
+            arguments=ready.arguments,
+            stuck=stuck,
+        )
+        with contextlib.suppress(EvaluationInterrupted):  # one that came late, to an expression that was left behind
+            while ready.server is me and (request := ready.requests.get()) is not None:
+                debugger.answer(inspector, request, lambda: ready.server is me)
+        if ready.server is not me:
+            self.tell("An expression that was left behind has ended.", "info")
+        debugger.tracer.quiet.discard(ident)
         frames.own_threads.discard(ident)

@@ -2,91 +2,18 @@
 
 from __future__ import annotations
 
-import _thread
-import ast
-import ctypes
-import io
-import sys
 import traceback
 from collections.abc import Callable, Coroutine
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 from pkdb_tui.engine.debuggee.limits import EvaluationInterrupted, EvaluationTimedOut
+from pkdb_tui.engine.debuggee.scopes import Kept, Kernel, Scope
+from pkdb_tui.engine.debuggee.snippets import SOURCE, Snippet
 from pkdb_tui.engine.debuggee.values import is_array, is_numpy_scalar, preview, type_name, wire_value
 
 Json = dict[str, Any]
 TEXT_LIMIT = 20_000
-SOURCE = "<console>"
-
-
-class _Capture(io.TextIOBase):
-    """What this thread prints is kept; other threads' output goes where it would."""
-
-    def __init__(self, original: Any) -> None:
-        self._original = original
-        self._thread = _thread.get_ident()
-        self.parts: list[str] = []
-
-    def write(self, text: str) -> int:
-        if _thread.get_ident() != self._thread:
-            return int(self._original.write(text))
-        self.parts.append(text)
-        return len(text)
-
-    def writable(self) -> bool:
-        return True
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        return getattr(self._original, "encoding", "utf-8")
-
-
-def compile_text(text: str, mode: str) -> tuple[CodeType | None, CodeType | None]:
-    """(statements to run, expression to evaluate after them); either may be absent. Raises SyntaxError."""
-    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    if mode in ("auto", "eval"):
-        try:
-            return None, compile(text.strip(), SOURCE, "eval", flags, dont_inherit=True)
-        except SyntaxError:
-            if mode == "eval":
-                raise
-    tree = ast.parse(text, SOURCE, "exec")
-    last: CodeType | None = None
-    if len(tree.body) > 1 and isinstance(tree.body[-1], ast.Expr):
-        expression = tree.body.pop()
-        assert isinstance(expression, ast.Expr)
-        last = compile(ast.Expression(expression.value), SOURCE, "eval", flags, dont_inherit=True)
-    return compile(tree, SOURCE, "exec", flags, dont_inherit=True), last
-
-
-def _has_nested(code: CodeType) -> bool:
-    return any(isinstance(constant, CodeType) for constant in code.co_consts)
-
-
-def locals_to_fast(frame: FrameType) -> None:
-    """Before 3.13, write the snapshot dict back into the frame's variables."""
-    if sys.version_info < (3, 13):
-        ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(0))
-
-
-def _run_code(code: CodeType, frame: FrameType) -> Any:
-    names, globals_ = frame.f_locals, frame.f_globals
-    if names is globals_ or not _has_nested(code):
-        value = eval(code, globals_, names)
-    else:
-        # Nested scopes (lambdas, comprehensions) look names up in globals only: let those include the locals.
-        merged = {**globals_, **names}
-        before = dict(merged)
-        value = eval(code, merged, names)
-        for name, new in merged.items():
-            if name not in before or before[name] is not new:
-                globals_[name] = new
-    if code.co_flags & 0x80:
-        value = run_coroutine(value)
-    if names is not globals_:
-        locals_to_fast(frame)
-    return value
 
 
 def run_coroutine(coroutine: Coroutine[Any, Any, Any]) -> Any:
@@ -117,15 +44,11 @@ def run_coroutine(coroutine: Coroutine[Any, Any, Any]) -> Any:
     return task.result()
 
 
-def run(text: str, frame: FrameType, mode: str = "auto") -> Any:
+def run(text: str, frame: FrameType, mode: str = "auto", kernel: Kernel | None = None) -> Any:
     """The value of an expression, or of the last one of several statements, or None."""
-    statements, expression = compile_text(text, mode)
-    value = None
-    if statements is not None:
-        value = _run_code(statements, frame)
-    if expression is not None:
-        value = _run_code(expression, frame)
-    return value
+    snippet = Snippet(text, mode)
+    value = snippet.run(Scope(frame, kernel))
+    return run_coroutine(value) if snippet.waits else value
 
 
 def result_text(value: Any) -> str:
@@ -156,29 +79,32 @@ def _array_text(value: Any) -> str:
 def own_traceback(error: BaseException) -> str:
     """The traceback from the person's expression on, without the debugger's frames."""
     trace = error.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_filename != SOURCE:
+    while trace is not None and not trace.tb_frame.f_code.co_filename.startswith(SOURCE[:-1]):
         trace = trace.tb_next
     return "".join(traceback.format_exception(type(error), error, trace))
 
 
 def error_line(error: BaseException) -> str:
-    return "".join(traceback.format_exception_only(type(error), error)).strip().split("\n")[-1]
+    """Kind and message, as Python's last line of a traceback."""
+    if isinstance(error, Kept):
+        return str(error)
+    try:
+        return "".join(traceback.format_exception_only(type(error), error)).strip().split("\n")[-1]
+    except Exception as second:  # noqa: BLE001 - the error's own text may raise anything
+        return f"{type(error).__name__}, whose text raised {type(second).__name__}"
 
 
 def answer(error: str = "") -> Json:
     """An EvaluateBody with nothing in it yet."""
-    return {"text": "", "type": "", "value": None, "output": "", "error": error, "traceback": ""}
+    return {"text": "", "type": "", "value": None, "error": error, "traceback": "", "writes": {}}
 
 
-def evaluate(text: str, frame: FrameType, mode: str, timeout: float) -> Json:
+def evaluate(text: str, frame: FrameType, mode: str, timeout: float, kernel: Kernel | None = None) -> Json:
     """An EvaluateBody; never raises for what the expression does."""
-    captured = _Capture(sys.stdout)
-    outer = sys.stdout, sys.stderr
     body = answer()
     try:
-        sys.stdout = sys.stderr = captured
-        value = run(text, frame, mode)
-        body["text"] = result_text(value)
+        value = run(text, frame, mode, kernel)
+        body["text"] = _shown(value)
         body["type"] = type_name(value)
         body["value"] = wire_value(value)
     except EvaluationInterrupted as error:
@@ -188,10 +114,22 @@ def evaluate(text: str, frame: FrameType, mode: str, timeout: float) -> Json:
     except BaseException as error:  # noqa: BLE001 - whatever the expression raises is its answer
         body["error"] = error_line(error)
         body["traceback"] = own_traceback(error)
-    finally:
-        if sys.stdout is captured:
-            sys.stdout = outer[0]
-        if sys.stderr is captured:
-            sys.stderr = outer[1]
-    body["output"] = "".join(captured.parts)[: TEXT_LIMIT * 10]
+    if kernel is not None:
+        body["writes"] = {name: written(value) for name, value in kernel.changed.items()}
     return body
+
+
+def _shown(value: Any) -> str:
+    """The text of a value, or what its own `__repr__` raised."""
+    try:
+        return result_text(value)
+    except Exception as error:  # noqa: BLE001 - the program's __repr__ may raise anything; the value is there all the same
+        return f"<{type_name(value)}: its __repr__ raised {error_line(error)}>"
+
+
+def written(value: Any) -> list[str]:
+    """A kernel scalar's new value as [kind, text]; kind is a type's name where it is no number."""
+    if is_numpy_scalar(value):
+        value = value.item()
+    kind = next((kind for kind in (bool, int, float, complex) if isinstance(value, kind)), None)
+    return ["", type_name(value)] if kind is None else [kind.__name__, kind.__repr__(value)]

@@ -5,12 +5,16 @@ from __future__ import annotations
 import _thread
 import ctypes
 import signal
-from collections.abc import Iterator
+import sys
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from pkdb_tui.engine.debuggee import frames
 
 SIGNAL = signal.SIGRTMIN + 7
+GRACE = 1.0  # seconds after which a run that was interrupted and goes on counts as stuck
+INSIST_EVERY = 0.05
 
 
 class EvaluationInterrupted(BaseException):
@@ -22,14 +26,20 @@ class EvaluationTimedOut(EvaluationInterrupted):
 
 
 class Limit:
-    """One bounded run; `fired` tells that its own time is over."""
+    """One bounded run; `fired` tells that its own time is over.
 
-    __slots__ = ("fired", "ident", "reached")
+    `stuck` is called, on another thread, when it goes on in spite of having been interrupted: Python code can't be
+    reached while it waits for a lock or runs in native code.
+    """
 
-    def __init__(self, ident: int) -> None:
+    __slots__ = ("ending", "fired", "ident", "reached", "stuck")
+
+    def __init__(self, ident: int, stuck: Callable[[Limit], None] | None) -> None:
         self.ident = ident
         self.fired = False
         self.reached = False  # an exception is on its way to the thread
+        self.stuck = stuck
+        self.ending = False
 
 
 class Limits:
@@ -43,9 +53,9 @@ class Limits:
         self._soon = False
 
     @contextmanager
-    def within(self, seconds: float) -> Iterator[Limit]:
+    def within(self, seconds: float, stuck: Callable[[Limit], None] | None = None) -> Iterator[Limit]:
         """After `seconds` EvaluationTimedOut is raised inside, on request EvaluationInterrupted."""
-        limit = Limit(_thread.get_ident())
+        limit = Limit(_thread.get_ident(), stuck)
         finished = _thread.allocate_lock()
         finished.acquire()
         self._active.append(limit)
@@ -55,6 +65,7 @@ class Limits:
             if soon:
                 raise EvaluationInterrupted
             yield limit
+            limit.ending = True
             if limit.reached:
                 self._absorb(limit.ident)
         finally:
@@ -68,6 +79,41 @@ class Limits:
             limit.fired = True
             self._raise_in(limit.ident, EvaluationTimedOut)
         frames.own_threads.discard(ident)
+
+    def _insist(self, limit: Limit) -> None:
+        """Until the run has ended: an exception that came just before a wait in the system needs one more signal."""
+        ident = _thread.get_ident()
+        frames.own_threads.add(ident)
+        moment = _thread.allocate_lock()
+        moment.acquire()
+        deadline = time.monotonic() + GRACE
+        while limit in self._active and time.monotonic() < deadline:
+            moment.acquire(timeout=INSIST_EVERY)
+            if limit.ident == self._main and self._pending is not None and limit in self._active:
+                signal.pthread_kill(limit.ident, SIGNAL)
+        if limit in self._active:
+            if limit.stuck is not None:
+                limit.stuck(limit)
+            if limit.ident != self._main:
+                self._pursue(limit, moment)
+        frames.own_threads.discard(ident)
+
+    def _pursue(self, limit: Limit, moment: _thread.LockType) -> None:
+        """Break a run off once it is in Python code again.
+
+        Until then nothing must be on its way to its thread: 3.11 lets all threads look for it all the time, and those
+        that are traced get no further.
+        """
+        before = None
+        while limit in self._active and not limit.ending:
+            _retract(limit.ident)
+            moment.acquire(timeout=INSIST_EVERY)
+            frame = sys._current_frames().get(limit.ident)
+            now = None if frame is None else (id(frame), frame.f_lasti)
+            if before not in (None, now) and limit in self._active and not limit.ending:
+                _raise_async(limit.ident, EvaluationInterrupted)
+                moment.acquire(timeout=INSIST_EVERY)
+            before = now
 
     def interrupt(self) -> None:
         """Break off everything that runs bounded."""
@@ -83,12 +129,14 @@ class Limits:
 
     def _raise_in(self, ident: int, kind: type[EvaluationInterrupted]) -> None:
         for limit in self._active:
-            limit.reached = limit.reached or limit.ident == ident
+            if limit.ident == ident and not limit.reached:
+                limit.reached = True
+                _thread.start_new_thread(self._insist, (limit,))
         if ident == self._main:
             self._pending = kind
             signal.pthread_kill(ident, SIGNAL)
         else:
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(kind))
+            _raise_async(ident, kind)
 
     def _absorb(self, ident: int) -> None:
         """Take what is on its way to this thread but came too late.
@@ -104,3 +152,21 @@ class Limits:
                 pass
         except EvaluationInterrupted:
             return
+
+
+def _raise_async(ident: int, kind: type[EvaluationInterrupted]) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(kind))
+
+
+def _retract(ident: int) -> None:
+    """Take back what is on its way to another thread.
+
+    That alone leaves 3.11's flag set, which whoever gets such an exception clears: so this thread gets one.
+    """
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), None)
+    try:
+        _raise_async(_thread.get_ident(), EvaluationInterrupted)
+        for _ in range(1000):
+            pass
+    except EvaluationInterrupted:
+        return

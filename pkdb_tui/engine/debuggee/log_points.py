@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from functools import lru_cache
-from types import CodeType, FrameType
+from types import FrameType
+
+from pkdb_tui.engine.debuggee.snippets import Snippet
 
 TEXT_LIMIT = 4000  # characters of one line
 QUOTES = ('"""', "'''", '"', "'")
@@ -25,22 +27,21 @@ def template_parts(template: str) -> list[ast.expr]:
 
 
 @lru_cache(maxsize=256)
-def _compiled(template: str) -> tuple[CodeType, ...]:
+def _compiled(template: str) -> tuple[Snippet, ...]:
     parts = [part if isinstance(part, ast.Constant) else ast.JoinedStr([part]) for part in template_parts(template)]
-    expressions = [ast.fix_missing_locations(ast.Expression(part)) for part in parts]
-    return tuple(compile(expression, "<log point>", "eval", dont_inherit=True) for expression in expressions)
+    return tuple(Snippet(ast.unparse(part), "eval", "<log point>") for part in parts)
 
 
 def log_text(template: str, frame: FrameType) -> str:
     """A log point's text with its `{expressions}` formatted as an f-string does; an error stands in its place."""
     try:
-        codes = _compiled(template)
+        snippets = _compiled(template)
     except SyntaxError as error:
         return f"{template} <{error.msg}>"
     parts = []
-    for code in codes:
+    for snippet in snippets:
         try:
-            parts.append(str(eval(code, frame.f_globals, frame.f_locals)))
+            parts.append(str(snippet.value(frame)))
         except Exception as error:  # noqa: BLE001 - the person's expression may raise anything; shown in the line
             parts.append(f"<{type(error).__name__}: {error}>")
     text = "".join(parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import _thread
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from types import FrameType
@@ -20,9 +20,11 @@ Json = dict[str, Any]
 class Attended:
     """A launch that a native debugger looks at, from `launchReady` or `inKernel` until `launchDone`."""
 
-    def __init__(self, number: int, places: list[frames.Place]) -> None:
+    def __init__(self, number: int, places: list[frames.Place], arguments: Mapping[str, Any]) -> None:
         self.number = number
         self.places = places
+        self.arguments = arguments  # the launch's
+        self.server: object = None  # the thread that serves; another one takes over from one that is stuck
         self.answers: SimpleQueue[str] = SimpleQueue()
         self.requests: SimpleQueue[Json | None] = SimpleQueue()
         self._end = _thread.allocate_lock()

@@ -42,8 +42,10 @@ class Client:
         ours, theirs = socket.socketpair()
         self.socket = ours
         self.terminal, program_side = pty.openpty()
+        self.console, printing = os.pipe()
         config = {
             "fd": theirs.fileno(),
+            "console": printing,
             "script": str(script),
             "module": module,
             "args": list(args),
@@ -55,13 +57,14 @@ class Client:
             stdin=program_side,
             stdout=program_side,
             stderr=program_side,
-            pass_fds=[theirs.fileno()],
+            pass_fds=[theirs.fileno(), printing],
             env={**os.environ, "PYTHON_COLORS": "0", **(environment or {}), "PKDB_DEBUGGEE": json.dumps(config)},
             cwd=cwd,
             start_new_session=True,
         )
         theirs.close()
         os.close(program_side)
+        os.close(printing)
         self.output = b""
         self.messages: list[Json] = []
         self.seen = 0
@@ -172,6 +175,13 @@ class Client:
     def evaluate(self, expression: str, **arguments: Any) -> Json:
         return self.request("evaluate", expression=expression, **arguments)
 
+    def console_text(self) -> str:
+        """What expressions have printed since this was asked last."""
+        found = b""
+        while select.select([self.console], [], [], 0)[0] and (data := os.read(self.console, 65536)):
+            found += data
+        return found.decode()
+
     def text(self, expression: str, **arguments: Any) -> str:
         body = self.evaluate(expression, **arguments)
         assert not body["error"], body["error"]
@@ -201,6 +211,7 @@ class Client:
         return self.output.decode().replace("\r\n", "\n")
 
     def close(self) -> None:
+        os.close(self.console)
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()

@@ -40,7 +40,7 @@ def test_values_types_and_prints(stopped: Client) -> None:
     assert stopped.text("[a * i for i in range(b)]") == "[0, 1, 2, 3, 4]"
     assert stopped.text("(lambda v: v + c)(1)") == "7"
     body = stopped.evaluate("print('out'); print('more')")
-    assert (body["text"], body["output"]) == ("", "out\nmore\n")
+    assert (body["text"], stopped.console_text()) == ("", "out\nmore\n")
     assert stopped.text("None") == ""
 
 

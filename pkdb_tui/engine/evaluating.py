@@ -1,0 +1,246 @@
+"""Evaluation in the live program: in its Python, with a paused kernel's variables, or natively where that is enough."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from pkdb_tui.engine.api import Evaluation, Notice
+from pkdb_tui.engine.errors import DebuggeeLost, ExpressionError, NotHere
+from pkdb_tui.engine.native.base import NativeVariable
+from pkdb_tui.engine.protocol import EvaluateBody, KernelVariable
+from pkdb_tui.engine.snapshots import NATIVE
+
+if TYPE_CHECKING:
+    from pkdb_tui.engine.session import Session
+
+WATCH_SECONDS = 2.0
+LATE_SECONDS = 3.0  # that the program's side gets, beyond the time limit, to break an evaluation off
+ENDING_SECONDS = 5.0  # that a process may take to end, once its connection is closed
+SHOWN = 60  # characters of an expression in a message
+BLOCKED = NotHere(
+    "The framework holds Python's lock while its kernel runs, so Python can't be evaluated here.",
+    "Name variables of the kernel, or ask after the launch.",
+    brief="Python waits for the kernel",
+)
+
+
+def _short(text: str) -> str:
+    first, _, rest = text.strip().partition("\n")
+    return first if len(first) <= SHOWN and not rest else first[: SHOWN - 1] + "…"
+
+
+class Evaluator:
+    """Asks the program's side; knows when an evaluation there can't be broken off."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._running: list[str] = []  # what is being evaluated, innermost last
+        self._hurry = asyncio.Event()  # the person does not want to wait any longer
+        self._overdue = ""
+        self.timeout = 10.0
+
+    @property
+    def under_way(self) -> bool:
+        return bool(self._running)
+
+    @property
+    def overdue(self) -> bool:
+        """Whether an evaluation runs on that could not be broken off: nothing of Python's answers until it ends."""
+        return bool(self._overdue)
+
+    def interrupt(self) -> None:
+        """Break off what is being evaluated; answered by the evaluation's own end."""
+        self._hurry.set()
+        self._session.connection.post("interruptEvaluation")
+
+    def forget(self) -> None:
+        """Another program, or none."""
+        self._overdue = ""
+        self._session.connection.busy = None
+
+    # --- in Python ---
+
+    async def python(
+        self, text: str, timeout: float, mode: str = "auto", kernel: Iterable[NativeVariable] = ()
+    ) -> EvaluateBody:
+        """What the selected Python frame says, or the one that launched the kernel. Raises ExpressionError."""
+        session = self._session
+        snapshot = session.require_stop()
+        if session.placing.kernel_holds_lock:
+            raise BLOCKED
+        place = session.places[snapshot.frame]
+        request = session.connection.request(
+            "evaluate",
+            expression=text,
+            frame=place.index if place.side != NATIVE else 0,
+            timeout=timeout,
+            mode=mode,
+            kernel=bodies(kernel),
+        )
+        self._running.append(text)
+        if mode == "auto":  # one typed by the person: it may ask for input
+            session.terminal_input.follow()
+        try:
+            raw = await self._in_time(asyncio.ensure_future(request), text, timeout)
+        except DebuggeeLost as error:
+            session.ended_by = text
+            # Its end is told before this is: what comes next may be a restart, or the end of the session.
+            try:
+                await asyncio.wait_for(session.life.over.wait(), ENDING_SECONDS)
+            except TimeoutError:
+                raise ExpressionError(f"`{_short(text)}` broke the connection to the program.") from error
+            raise ExpressionError(
+                f"`{_short(text)}` ended the program: it ran in the program itself.",
+                "`restart` runs it again with all breakpoints.",
+            ) from error
+        finally:
+            self._running.remove(text)
+            if session.program is not None:
+                session.program.console.drain()
+        return msgspec.convert(raw, EvaluateBody)
+
+    async def _in_time(self, request: asyncio.Task[Any], text: str, timeout: float) -> Any:
+        """The reply; raises ExpressionError when it is overdue, and then waits for it on its own."""
+        self._hurry.clear()
+        hurry = asyncio.ensure_future(self._hurry.wait())
+        try:
+            await asyncio.wait({request, hurry}, timeout=timeout + LATE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if not request.done() and hurry.done():
+                await asyncio.wait({request}, timeout=LATE_SECONDS)
+        except asyncio.CancelledError:
+            request.cancel()
+            raise
+        finally:
+            hurry.cancel()
+        if request.done():
+            return request.result()
+        self._overdue = _short(text)
+        self._session.connection.busy = ExpressionError(
+            f"`{self._overdue}` still runs in the program, in native code that can't be broken off.",
+            "Nothing can be asked of Python until it ends, which will be told; `restart` runs the program anew.",
+        )
+        request.add_done_callback(self._ended_late)
+        how = "was interrupted" if hurry.done() else f"has run for {timeout:g} s"
+        raise ExpressionError(
+            f"`{self._overdue}` {how}, but it runs on: it is in native code, which Python can't break off.",
+            "Nothing can be asked of Python until it ends, which will be told; `restart` runs the program anew.",
+        )
+
+    def _ended_late(self, request: asyncio.Task[Any]) -> None:
+        text = self._overdue
+        self.forget()
+        if request.cancelled() or isinstance(request.exception(), DebuggeeLost):
+            return
+        error = request.exception()
+        said = str(error) if error is not None else _outcome(request.result())
+        if self._session.program is not None:
+            self._session.program.console.drain()
+        self._session.emit(Notice(text=f"`{text}` has ended at last: {said}"))
+        self._session.spawn(self._caught_up())
+
+    async def _caught_up(self) -> None:
+        await self._session.placing.hear()
+        if self._session.phase.stopped:
+            await self._session.looking.refresh_variables()
+
+    # --- at a kernel stop ---
+
+    async def in_kernel(self, text: str, timeout: float, variables: Mapping[str, NativeVariable]) -> Evaluation:
+        """Natively where that is enough, else in Python with the kernel's variables. Raises ExpressionError."""
+        session = self._session
+        native = await self._natively(text, variables)
+        if isinstance(native, Evaluation):
+            return native
+        if session.placing.kernel_holds_lock:
+            raise native or BLOCKED
+        body = await self.python(text, timeout, kernel=variables.values())
+        await self._write(body.writes, variables)
+        if body.error:
+            found = re.match(r"NameError: name '(\w+)' is not defined", body.error)
+            raise native if native is not None and found else ExpressionError(body.error)
+        return Evaluation(text=body.text, type=body.type, value=body.value)
+
+    async def _natively(
+        self, text: str, variables: Mapping[str, NativeVariable]
+    ) -> Evaluation | ExpressionError | None:
+        """The answer, or why there is none; None where nothing of the kernel is named."""
+        from pkdb_tui.engine import expressions
+
+        session = self._session
+        try:
+            named = expressions.names(text) & set(variables)
+            if not named:
+                return None
+            reader = session.kernels.controller.read_memory
+            constants = await session.looking.constants(text, variables)
+            if not expressions.is_assignment(text):
+                value = await expressions.evaluate(text, variables, reader, constants=constants)
+                return Evaluation(text=value.text, type=value.type, value=value.value)
+            if not _targets(text) <= set(variables):
+                return None
+            writer = session.kernels.controller.write_memory
+            await expressions.assign(text, variables, reader, writer, constants=constants)
+            session.kernels.written()
+            return Evaluation(text="")
+        except ExpressionError as error:
+            return error
+
+    async def _write(self, writes: Mapping[str, tuple[str, str]], variables: Mapping[str, NativeVariable]) -> None:
+        """The kernel's scalars get what Python code bound their names to."""
+        from pkdb_tui.engine import expressions
+
+        for name, (kind, text) in writes.items():
+            address, data = expressions.scalar_write(variables, name, _number(kind, text))
+            await self._session.kernels.controller.write_memory(address, data)
+        if writes:
+            self._session.kernels.written()
+
+
+def _number(kind: str, text: str) -> Any:
+    if kind == "bool":
+        return text == "True"
+    kinds: dict[str, Any] = {"int": int, "float": float, "complex": complex}
+    if kind not in kinds:
+        raise ExpressionError(f"A variable of the kernel can't hold a {text}.", "Give it a number.")
+    return kinds[kind](text)
+
+
+def _targets(text: str) -> set[str]:
+    """The names that an assignment is to: `v` of `v[0] = 1`."""
+    statement = ast.parse(text.strip()).body[0]
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    found = set()
+    for target in targets:
+        while isinstance(target, ast.Subscript | ast.Attribute):
+            target = target.value
+        found.add(target.id if isinstance(target, ast.Name) else "")
+    return found
+
+
+def bodies(variables: Iterable[NativeVariable]) -> list[dict[str, Any]]:
+    """Those that can be read, as the program's side takes them."""
+    made = [
+        KernelVariable(
+            name=v.name,
+            value=v.value,
+            complex=v.type.startswith("complex") and isinstance(v.value, str),
+            dtype=v.dtype,
+            shape=v.shape,
+            strides=v.strides,
+            address=v.address,
+        )
+        for v in variables
+        if not v.error and v.name.isidentifier()
+    ]
+    return [msgspec.to_builtins(variable) for variable in made]
+
+
+def _outcome(raw: Mapping[str, Any]) -> str:
+    body = msgspec.convert(raw, EvaluateBody)
+    return body.error or body.text or "done"

@@ -132,7 +132,7 @@ def store(frame: FrameType, values: Mapping[str, Any], deleted: Sequence[str] = 
     for name in deleted:
         try:
             del names[name]
-        except TypeError:
+        except (TypeError, ValueError):  # as 3.13.0 and later ones refuse it
             raise Kept(
                 f"`{name}` can't be deleted: from 3.13 on, Python keeps the variables of a running function."
             ) from None

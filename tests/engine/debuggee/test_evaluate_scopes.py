@@ -121,6 +121,14 @@ def test_deleting_a_local(stopped: Client) -> None:
         assert stopped.evaluate("b")["error"].startswith("NameError")
     else:
         assert body["error"] == "`b` can't be deleted: from 3.13 on, Python keeps the variables of a running function."
+        assert stopped.text("b") == "5"
+    stopped.text("fresh = 1")
+    body = stopped.evaluate("del fresh")
+    if sys.version_info[:3] == (3, 13, 0):  # that one keeps the names of its debuggers, too
+        assert body["error"].startswith("`fresh` can't be deleted")
+    else:
+        assert not body["error"]
+        assert stopped.evaluate("fresh")["error"].startswith("NameError")
 
 
 def test_a_class_body_and_the_outer_frames(program: Program, tmp_path: Path) -> None:

@@ -77,6 +77,7 @@ PANE_KEYS: tuple[Key, ...] = (
     Key("edit_watch", "e", "edit", "", "change the watch", pane="watches"),
     Key("delete_watch", "d", "delete", "", "delete the watch", pane="watches"),
     Key("type", "i", "choose", "", "type to the program, as Enter does", pane="output"),
+    Key("arguments", "space", "arguments", "", "show or hide what the latest launch was given", pane="launches"),
     Key("enable", "space", "enable", "", "disable or enable the breakpoint", pane="breakpoints"),
     Key("edit_condition", "e", "edit", "", "change the breakpoint's condition", pane="breakpoints"),
     Key("delete_breakpoint", "d", "delete", "", "delete the breakpoint", pane="breakpoints"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import linecache
 import time
 
+import msgspec
+
 from pkdb_tui.commands.breaking import listing, watches
 from pkdb_tui.commands.locations import current_file, shown_path
 from pkdb_tui.commands.registry import KERNEL, STOPPED, Reply, registry
@@ -263,11 +265,23 @@ async def info(session: Session, text: str) -> Reply:
 
 def _launches(session: Session) -> Reply:
     rows = [
-        f"{_kernel(launch)} {shown_path(launch.file)}:{launch.line} {launch.pattern} {launch.policy} {launch.build} "
-        f"{launch.count}× {_launch_time(launch)}" + "".join(f"\n  {w}" for w in launch.warnings)
+        f"{_kernel(launch)} {shown_path(launch.file)}:{launch.line} {launch.pattern} {_policy(launch)} {launch.build} "
+        f"{launch.count}× {_launch_time(launch)}"
+        + "".join(f"\n  {text}" for text in (*launch.warnings, *_arguments(launch)))
         for launch in session.launches
     ]
     return Reply(text="\n".join(rows) or "no kernel has been launched", value=session.launches)
+
+
+def _arguments(launch: LaunchRecord) -> list[str]:
+    shown = [msgspec.structs.replace(a, text=formatting.layout(a.text, a.strides)) for a in launch.arguments]
+    return variable_lines(tuple(shown)).splitlines()
+
+
+def _policy(launch: LaunchRecord) -> str:
+    """Policy and space; PyKokkos' workloads have no policy that names it."""
+    space = "" if launch.space in launch.policy else f"in {launch.space}"
+    return " ".join(text for text in (launch.policy, space) if text)
 
 
 def _kernel(launch: LaunchRecord) -> str:

@@ -91,6 +91,13 @@ class Variable(Plain, frozen=True, kw_only=True):
     previous: str = ""  # display text at the last stop in the same frame, when changed
 
 
+class Argument(Variable, frozen=True, kw_only=True):
+    """A launch's argument; for arrays with their extents and their strides in bytes."""
+
+    shape: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
+
+
 class ThreadState(StrEnum):
     BREAKPOINT = "at breakpoint"
     STOPPED = "stopped"
@@ -305,7 +312,8 @@ class Watch(Plain, frozen=True, kw_only=True):
 class LaunchRecord(Plain, frozen=True, kw_only=True):
     """One row of the launch log: launches of the same kernel from the same line are one row.
 
-    `count`, `last_seconds` and `total_seconds` are those of launches that have ended.
+    `count`, `last_seconds` and `total_seconds` are those of launches that have ended; `policy` and `arguments` are the
+    latest launch's, as it began.
     """
 
     kernel: str
@@ -318,7 +326,7 @@ class LaunchRecord(Plain, frozen=True, kw_only=True):
     count: int
     last_seconds: float
     total_seconds: float
-    arguments: tuple[Variable, ...] = ()
+    arguments: tuple[Argument, ...] = ()
     warnings: tuple[str, ...] = ()
     running_since: float | None = None  # time.monotonic() of the engine, while a launch of it runs
     stands_for: str = ""  # the kernel the program launched, where another one ran in its place

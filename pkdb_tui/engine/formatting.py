@@ -103,6 +103,11 @@ def array(values: np.ndarray[Any, Any], *, threshold: int = 1000, width: int = 1
         return repr(values)
 
 
+def layout(text: str, strides: Sequence[int]) -> str:
+    """An array's place and layout, with the strides in bytes that `rows` and `columns` stand for."""
+    return f"{text}, strides {', '.join(map(str, strides))}" if len(strides) > 1 and "strides" not in text else text
+
+
 def columns(values: Sequence[Any], width: int = 0, digits: int = DIGITS) -> list[str]:
     """One text per value, all equally wide and aligned on the decimal point.
 

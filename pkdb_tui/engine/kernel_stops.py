@@ -520,7 +520,7 @@ class KernelStops:
         kernel = session.kernels.kernel
         if kernel is not None and kernel.build == "release":
             # What is in its registers can't be told apart reliably; what it was given is known.
-            return tuple(python_variable(argument) for argument in kernel.arguments)
+            return tuple(python_variable(body) for body in kernel.arguments)
         found = [native_variable(v) for v in await session.kernels.variables(thread, level)]
         return session.history.mark(frame, found, generation, thread)
 

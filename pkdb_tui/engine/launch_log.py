@@ -10,7 +10,7 @@ import msgspec
 
 from pkdb_tui.engine.api import Event, LaunchLogged, LaunchRecord
 from pkdb_tui.engine.protocol import KernelReady, LaunchBody
-from pkdb_tui.engine.snapshots import python_variable
+from pkdb_tui.engine.snapshots import argument
 
 
 class LaunchLog:
@@ -28,7 +28,13 @@ class LaunchLog:
         if running is None:
             return self._counted
         rows = [
-            msgspec.structs.replace(row, running_since=running.running_since, build=running.build)
+            msgspec.structs.replace(
+                row,
+                running_since=running.running_since,
+                build=running.build,
+                policy=running.policy,
+                arguments=running.arguments,
+            )
             if _key(row) == _key(running)
             else row
             for row in self._counted
@@ -54,7 +60,7 @@ class LaunchLog:
             count=0,
             last_seconds=0.0,
             total_seconds=0.0,
-            arguments=tuple(python_variable(argument) for argument in kernel.arguments),
+            arguments=tuple(map(argument, kernel.arguments)),
             running_since=self._now(),
         )
         self._tell()
@@ -76,8 +82,9 @@ class LaunchLog:
 
 def _record(body: LaunchBody) -> LaunchRecord:
     fields = msgspec.structs.asdict(body)
-    arguments = tuple(python_variable(argument) for argument in body.arguments)
-    return LaunchRecord(**{**fields, "arguments": arguments, "warnings": tuple(body.warnings)})
+    return LaunchRecord(
+        **{**fields, "arguments": tuple(map(argument, body.arguments)), "warnings": tuple(body.warnings)}
+    )
 
 
 def _key(row: LaunchRecord) -> tuple[str, str, int, str]:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from pkdb_tui.engine import formatting, team
-from pkdb_tui.engine.api import Frame, FrameKind, PythonThread, Variable, VariableKind
+from pkdb_tui.engine.api import Argument, Frame, FrameKind, PythonThread, Variable, VariableKind
 from pkdb_tui.engine.native.base import NativeFrame, NativeVariable
-from pkdb_tui.engine.protocol import FrameBody, ThreadBody, VariableBody
+from pkdb_tui.engine.protocol import ArgumentBody, FrameBody, ThreadBody, VariableBody
 
 NATIVE, PYTHON = "native", "python"
 
@@ -59,6 +59,11 @@ def python_variable(body: VariableBody) -> Variable:
         value=body.value,
         scope=body.scope,
     )
+
+
+def argument(body: ArgumentBody) -> Argument:
+    fields = msgspec.structs.asdict(python_variable(body))
+    return Argument(**fields, shape=tuple(body.shape), strides=tuple(body.strides))
 
 
 def native_variable(variable: NativeVariable) -> Variable:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pkdb_tui.minikokkos import cpp_types as types
+from pkdb_tui.minikokkos import debug
 from pkdb_tui.minikokkos.cpp_types import NUMPY, PACK, CType
 from pkdb_tui.minikokkos.errors import ArgumentError
 from pkdb_tui.minikokkos.policies import ExecutionPolicy
@@ -20,6 +21,7 @@ from pkdb_tui.minikokkos.program import Definition, annotated, roles
 _CODES = {
     bool: "bool", int: "int32_t", float: "double", complex: "std::complex<double>",
 }  # fmt: skip
+_DTYPES = {code: np.dtype(letter) for letter, code in NUMPY.items()}
 
 
 def signature(given: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -50,6 +52,7 @@ class Layout:
         self._index = next(iter(roles(kernel, pattern, policy.kind, policy.rank).indices.values()))
         self._format = struct.Struct("<qqq" + "q" * len(policy.words) + "".join(map(_code, self.types.values())))
         self._buffer = ctypes.c_char * self._format.size
+        self._given = {name: type(given[name]) for name in self._order}
         self._strided = [n for n in self._order if self.types[n].is_view and n not in self.dense]
         for name in self._strided:
             self._check_strides(name, given[name])
@@ -85,6 +88,25 @@ class Layout:
             self._explain(given)
             raise
         return buffer
+
+    def told(self, policy: ExecutionPolicy, buffer: Any) -> tuple[str, dict[str, Any]]:
+        """The `latest` of `debug.Counts`, read back from what was packed."""
+        words = list(self._format.unpack_from(buffer))[3 + len(policy.words) :]
+        arguments: dict[str, Any] = {}
+        for name, kind in self.types.items():
+            if kind.rank:
+                shape, strides = words[1 : 1 + kind.rank], words[1 + kind.rank : 1 + 2 * kind.rank]
+                dtype = _DTYPES[kind.name]
+                arguments[name] = debug.ArrayFacts(dtype.name, tuple(shape), tuple(strides), dtype.itemsize)
+                del words[: 1 + 2 * kind.rank]
+            elif kind.is_complex:
+                arguments[name] = self._given[name](complex(*words[:2]))
+                del words[:2]
+            else:
+                value = words.pop(0)
+                narrow = kind.name == "float"  # the number that was given has fewer digits than its nearest double
+                arguments[name] = self._given[name](float(str(np.float32(value))) if narrow else value)
+        return policy.describe(), arguments
 
     def _explain(self, given: Mapping[str, Any]) -> None:
         """Name the scalar that doesn't fit."""

@@ -86,15 +86,29 @@ class Launch(ABC):
 
 
 class Counts(Protocol):
-    """What a debugger keeps of a launching line; launches that it let run count themselves in it."""
+    """What a debugger keeps of a launching line; launches that it let run count themselves in it.
+
+    The first item of `latest`, called with the others, gives (policy as text, arguments by name) of the last launch:
+    numbers as they were given, of arrays an `ArrayFacts`.
+    """
 
     count: int
     last: float  # seconds
     total: float
+    latest: tuple[Any, ...]
+
+
+class ArrayFacts(NamedTuple):
+    """What there is to say of an array that may be gone by now; strides in bytes."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    itemsize: int
 
 
 class Site(NamedTuple):
-    """A call that launches a compiled kernel without the hook, while `epoch` is still the debugger's."""
+    """A call in `code` that launches a compiled kernel without the hook, while `epoch` is still the debugger's."""
 
     epoch: object
     code: CodeType

@@ -24,6 +24,7 @@ from pkdb_tui.minikokkos.program import Definition, Program, definition
 
 Layout = arguments.Layout
 _RESULTS = {name: struct.Struct(code) for name, code in PACK.items()}
+SITES = 256  # calls by which one kernel is launched past the hook
 _entries: dict[Any, Entry] = {}
 
 
@@ -40,15 +41,23 @@ class Entry:
         self._captured = program.captured()
         self._result = _RESULTS[program.accumulator.name] if program.pattern != "for" else None
         self._failed = ctypes.c_int.in_dll(built.library, "pk_failed")
-        self.sites: dict[int, debug.Site] = {}  # by instruction of the launching code
+        # By (id, instruction) of the launching code, which the site keeps, so that its id stays its own.
+        self.sites: dict[tuple[int, int], debug.Site] = {}
         self.strided = layout.strided
+        self.told = layout.told
 
     def current(self) -> bool:
         """Whether the values compiled in are still those of the names outside the kernel."""
         return all(names(name) is value or names(name) == value for names, name, value in self._captured)
 
     def __call__(self, policy: ExecutionPolicy, given: Mapping[str, Any]) -> Any:
-        words = self._layout.pack(policy.space is ExecutionSpace.Serial, policy.words, given)
+        return self.run(self.pack(policy, given))
+
+    def pack(self, policy: ExecutionPolicy, given: Mapping[str, Any]) -> Any:
+        """What `run` takes; it names the arrays' addresses, and keeps none of them."""
+        return self._layout.pack(policy.space is ExecutionSpace.Serial, policy.words, given)
+
+    def run(self, words: Any) -> Any:
         self._call(words)
         if self._checked and self._failed.value:
             self._raise()
@@ -120,7 +129,10 @@ class KernelLaunch(debug.Launch):
     def let_run(self, epoch: object, counts: debug.Counts, caller: FrameType) -> None:
         entry = _entries.get(self._key)
         if entry is not None and not entry.strided:  # what strides an array has is told at each launch
-            entry.sites[caller.f_lasti] = debug.Site(epoch, caller.f_code, counts)
+            if len(entry.sites) >= SITES:  # code that is made anew again and again
+                entry.sites.clear()
+            code = caller.f_code
+            entry.sites[id(code), caller.f_lasti] = debug.Site(epoch, code, counts)
 
     @property
     def policy(self) -> str:  # type: ignore[override]
@@ -257,14 +269,16 @@ def _launch(pattern: str, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
         arguments.Layout(kernel, pattern, policy, given)
     elif entry.sites:
         caller = sys._getframe(2)
-        site = entry.sites.get(caller.f_lasti)
-        if site is not None and site.epoch is debug.epoch and site.code is caller.f_code and entry.current():
+        site = entry.sites.get((id(caller.f_code), caller.f_lasti))
+        if site is not None and site.epoch is debug.epoch and entry.current():
             counts = site.counts
             ident = get_ident()
             mine = debug.running[ident] = (caller, pattern, policy, kernel, given, initial, key)
             begun = time.perf_counter()
             try:
-                value = entry(policy, given)
+                words = entry.pack(policy, given)
+                counts.latest = (entry.told, policy, words)
+                value = entry.run(words)
             finally:
                 counts.last = time.perf_counter() - begun
                 counts.total += counts.last

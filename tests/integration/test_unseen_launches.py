@@ -19,6 +19,28 @@ def test_all_are_counted(debug: OnRuntime) -> None:
     assert counts(run) == ["add many.py:19 parallel_for RangePolicy(OpenMP, 0, 4) release 200×"]
 
 
+def test_policy_and_arguments_are_the_latest_launchs(debug: OnRuntime) -> None:
+    """Of many from one line, also where the arrays are gone by then, and where a call of the same line is another's."""
+    run = debug("growing.py", "tbreak 21", "continue", "info launches", "break 10", "continue", "info launches")
+    begun = run.lines.index(run.starting("fill growing.py:")[0])
+    assert run.lines[begun].startswith("fill growing.py:20 parallel_for RangePolicy(OpenMP, 0, 19) release 17×")
+    assert run.lines[begun + 1 : begun + 5] == [
+        "  v       float64[19]  host",
+        "  a       float64[19, 2]  host, rows, strides 16, 8",
+        "  times   int  19",
+        "  factor  float  9.5",
+    ]
+    (running,) = [line for line in run.starting("fill growing.py:22") if "running" in line]
+    begun = run.lines.index(running)
+    assert "RangePolicy(OpenMP, 0, 3) debug 0×" in running
+    assert run.lines[begun + 1 : begun + 5] == [
+        "  v       float64[3]  host",
+        "  a       float64[3, 4]  host, rows, strides 32, 8",
+        "  times   int  1",
+        "  factor  float  0.5",
+    ]
+
+
 def test_a_breakpoint_set_after_a_hundred_is_met_by_the_next(debug: OnRuntime) -> None:
     run = debug(
         "many.py",

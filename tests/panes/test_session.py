@@ -309,7 +309,7 @@ async def test_the_arrows_go_from_match_to_match_while_a_search_is_typed(tmp_pat
 
 
 def test_help_names_no_key_twice() -> None:
-    for pane in ("source", "threads", "variables", "watches", "breakpoints"):
+    for pane in ("source", "threads", "variables", "watches", "launches", "breakpoints"):
         told = [line.split("  ")[0] for line in keys.table(keys.PANE_KEYS, pane).splitlines()]
         pressed = [key for line in told for key in line.split(", ")]
         assert len(pressed) == len(set(pressed))

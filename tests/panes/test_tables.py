@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
 from host import PALETTE, lines, sent, shown
 from values import FILE, breakpoint_at, kernel_stop
 
-from pkdb_tui.engine.api import BreakpointState, ExitCause, LaunchRecord, Phase, Progress
+from pkdb_tui.engine.api import Argument, BreakpointState, ExitCause, LaunchRecord, Phase, Progress, VariableKind
 from pkdb_tui.panes.base import RunCommand
 from pkdb_tui.panes.breakpoints import BreakpointsPane, Jump
 from pkdb_tui.panes.launches import LaunchesPane
@@ -69,6 +72,53 @@ async def test_launches_count_and_warn() -> None:
         assert second.strip() == "argument v has a stride"
 
 
+def argument(name: str, type_name: str, text: str, **facts: Any) -> Argument:
+    return Argument(name=name, type=type_name, text=text, **facts)
+
+
+async def test_space_shows_what_a_launch_was_given_and_hides_it_again() -> None:
+    launch = LaunchRecord(
+        kernel="damp", file=FILE, line=25, pattern="parallel_for", policy="RangePolicy(OpenMP, 0, 120)", space="OpenMP",
+        build="release", count=3, last_seconds=0.1, total_seconds=0.3, warnings=("an " + "old kernel " * 9 + "runs",),
+        arguments=(
+            argument("v", "float64[120, 3]", "host, rows", kind=VariableKind.ARRAY, shape=(120, 3), strides=(24, 8)),
+            argument("w", "float64[8]", "host, strides 16", kind=VariableKind.ARRAY, shape=(8,), strides=(16,)),
+            argument("factor", "float", "0.1", kind=VariableKind.SCALAR, value=0.1),
+        ),
+    )  # fmt: skip
+    other = msgspec.structs.replace(launch, kernel="heat", line=30, warnings=(), arguments=())
+    pane = LaunchesPane(PALETTE)
+    async with shown(pane, 80, 12) as pilot:
+        pane.show((launch, other))
+        closed = lines(pane)[:4]
+        assert closed[0].startswith("▸damp  yax.py:25")
+        assert closed[1:3] == [f"     an {'old kernel ' * 6}old", f"       {'kernel old ' * 2}kernel runs"]
+        assert closed[3].startswith("▸heat  yax.py:30")
+        await pilot.press("space")
+        opened = lines(pane)
+        assert opened[0].startswith("▾damp  yax.py:25")
+        assert opened[3:7] == [
+            "     parallel_for RangePolicy(OpenMP, 0, 120) release build",
+            "     v       float64[120, 3]  host, rows, strides 24, 8",
+            "     w       float64[8]       host, strides 16",
+            "     factor  float            0.1",
+        ]
+        assert opened[7].startswith("▸heat")
+        pane.show((launch, other))
+        assert lines(pane) == opened
+        await pilot.press(*["down"] * 5, "space")
+        assert lines(pane)[8:10] == [
+            "     parallel_for RangePolicy(OpenMP, 0, 120) release build",
+            "     no arguments",
+        ]
+        await pilot.press("home", "down", "space")
+        assert lines(pane)[:3] == closed[:3]
+        assert pane.cursor_row == 0
+        await pilot.press("enter")
+        await pilot.pause()
+        assert [(jump.file, jump.line) for jump in sent(pilot, Jump)] == [(FILE, 25)]
+
+
 async def test_a_running_launch_is_listed_with_its_time() -> None:
     pane = LaunchesPane(PALETTE)
     running = LaunchRecord(
@@ -82,7 +132,7 @@ async def test_a_running_launch_is_listed_with_its_time() -> None:
             pane._now = lambda: 102.5
             pane.show((running,))
             words = lines(pane)[0].split()
-            assert words[:2] == ["damp", "yax.py:25"]
+            assert words[:2] == ["▸damp", "yax.py:25"]
             assert words[-4:] == ["0×", "running", "2.5", "s"]
 
 

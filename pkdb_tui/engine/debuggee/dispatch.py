@@ -10,11 +10,12 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from pkdb_tui.engine.debuggee import frames
+from pkdb_tui.engine.debuggee.arguments import bodies_of
 from pkdb_tui.engine.debuggee.evaluate import answer
 from pkdb_tui.engine.debuggee.frameworks.base import Adapter, pattern_of
 from pkdb_tui.engine.debuggee.hotswap import Rule
 from pkdb_tui.engine.debuggee.inspector import COMMANDS, Inspector
-from pkdb_tui.engine.debuggee.launches import LaunchLog, argument_bodies
+from pkdb_tui.engine.debuggee.launches import LaunchLog
 from pkdb_tui.engine.debuggee.limits import EvaluationInterrupted, Limit
 from pkdb_tui.engine.debuggee.plans import PAUSE, STEP
 from pkdb_tui.engine.debuggee.runs import Attended, Outcome, Run, Runs, system_thread
@@ -409,7 +410,7 @@ class Dispatch:
             "refused": {str(number): reason for number, reason in build.refused.items()},
             "thread": system_thread(thread),
             "frames": frames.frame_bodies(attended.places),
-            "arguments": argument_bodies(launch.arguments),
+            "arguments": bodies_of(launch.arguments),
         }
 
     def _serve(self, ready: Attended) -> None:

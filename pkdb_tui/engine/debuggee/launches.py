@@ -5,23 +5,12 @@ from __future__ import annotations
 from types import CodeType, FrameType
 from typing import Any
 
+from pkdb_tui.engine.debuggee.arguments import bodies_of, given, told
 from pkdb_tui.engine.debuggee.frameworks.base import pattern_of
 from pkdb_tui.engine.debuggee.sources import real_path
-from pkdb_tui.engine.debuggee.values import byte_strides, describe, is_array, is_contiguous, item_size
+from pkdb_tui.engine.debuggee.values import byte_strides, is_array, is_contiguous, item_size
 
 Json = dict[str, Any]
-
-
-def argument_bodies(arguments: Any) -> list[Json]:
-    """ArgumentBody of each launch argument."""
-    bodies = []
-    for name, value in arguments.items():
-        body = describe(name, value, "argument")
-        if is_array(value):
-            body["shape"] = [int(extent) for extent in value.shape]
-            body["strides"] = list(byte_strides(value))
-        bodies.append(body)
-    return bodies
 
 
 class LaunchRecord:
@@ -36,16 +25,19 @@ class LaunchRecord:
         self.file = real_path(code.co_filename)
         self.line = line
         self.pattern = pattern_of(launch)
-        self.policy = launch.policy
         self.space = launch.space
         self.build = "release"
         self.count = 0
         self.last = 0.0
         self.total = 0.0
-        self.arguments = argument_bodies(launch.arguments)
+        self.latest: tuple[Any, ...] = ()
         self.warnings: list[str] = []
         self._warned: set[str] = set()
         self.watch_strides = any(is_array(value) for value in launch.arguments.values())
+
+    def began(self, launch: Any) -> None:
+        """Policy and arguments are those of the latest launch, which may be another one's at each."""
+        self.latest = (given, launch.policy, told(launch.arguments))
 
     def add(self, seconds: float, build: str = "release") -> None:
         self.count += 1
@@ -70,19 +62,21 @@ class LaunchRecord:
         return found
 
     def body(self) -> Json:
+        reader, *what = self.latest
+        policy, arguments = reader(*what)
         return {
             "kernel": self.kernel,
             "standsFor": self.stands_for,
             "file": self.file,
             "line": self.line,
             "pattern": self.pattern,
-            "policy": self.policy,
+            "policy": policy,
             "space": self.space,
             "build": self.build,
             "count": self.count,
             "lastSeconds": self.last,
             "totalSeconds": self.total,
-            "arguments": self.arguments,
+            "arguments": bodies_of(arguments),
             "warnings": self.warnings,
         }
 
@@ -112,6 +106,7 @@ class LaunchLog:
         record = self._records.get(key)
         if record is None:
             record = self._records.setdefault(key, LaunchRecord(launch, code, caller.f_lineno))
+        record.began(launch)
         return record
 
     def forget_wanted(self) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+import weakref
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pkdb_tui.minikokkos as pk
-from pkdb_tui.minikokkos import debug
+from pkdb_tui.minikokkos import debug, launch
 from pkdb_tui.minikokkos.spans import kernel_spans
 
 TEXT = """
@@ -51,6 +53,87 @@ def test_a_launch_as_the_hook_sees_it(load: Any, hooked: Any) -> None:
     assert list(launch.functions) == [debug.KernelSource("twice", module.__file__, 5, 7, (7,))]
     assert launch.index_names == ("j",)
     assert list(launch.arguments) == ["x", "n"]
+
+
+class Counts:
+    """What a debugger keeps of a launching line."""
+
+    count, last, total = 0, 0.0, 0.0
+    latest: tuple[Any, ...] = ()
+
+
+def letting_run(hooked: Any) -> tuple[Counts, list[str]]:
+    """(what all launches count themselves in, the kernel of each launch that passed the hook)."""
+    counts, passed = Counts(), list[str]()
+
+    def hook(launch: debug.Launch) -> Any:
+        passed.append(launch.kernel.name)
+        result = launch.run()
+        launch.let_run(debug.epoch, counts, sys._getframe(launch.frame_depth + 1))
+        return result
+
+    hooked(hook)
+    return counts, passed
+
+
+KINDS = """
+@pk.workunit
+def kinds(i: int, v: pk.View1D[pk.double], a: pk.View3D[pk.float], k: int, f: pk.float, z: pk.complex128, b: bool):
+    v[i] = v[i] + k
+
+
+def run(n, **given):
+    pk.parallel_for(pk.RangePolicy(pk.Serial, 1, n), kinds, **given)
+"""
+
+
+def test_a_launch_let_run_tells_what_it_was_given_and_keeps_none_of_it(load: Any, hooked: Any) -> None:
+    module = load(KINDS)
+    counts, passed = letting_run(hooked)
+
+    def run(n: int) -> weakref.ref[Any]:
+        v = np.zeros(n)
+        module.run(n, v=v, a=np.ones((n, 2, 3), np.float32), k=-n, f=0.1 * n, z=complex(n, 1), b=n > 4)
+        return weakref.ref(v)
+
+    run(3)
+    array = run(7)
+    assert passed == ["kinds"]
+    assert array() is None
+    reader, *what = counts.latest
+    policy, arguments = reader(*what)
+    assert policy == "RangePolicy(Serial, 1, 7)"
+    assert arguments == {
+        "v": debug.ArrayFacts("float64", (7,), (8,), 8),
+        "a": debug.ArrayFacts("float32", (7, 2, 3), (24, 12, 4), 4),
+        "k": -7,
+        "f": 0.7,
+        "z": 7 + 1j,
+        "b": True,
+    }
+    assert [type(value) for value in arguments.values()][2:] == [int, float, complex, bool]
+
+
+def test_calls_of_two_functions_at_the_same_instruction_are_both_let_run(load: Any, hooked: Any) -> None:
+    module = load(f"{TEXT}\n\ndef walk{TEXT.partition('def run')[2]}")
+    assert module.run.__code__.co_code == module.walk.__code__.co_code
+    counts, passed = letting_run(hooked)
+    for _ in range(10):
+        assert module.run() == module.walk() == 9.0
+    assert passed == ["work", "work"]
+    assert counts.count == 18
+
+
+def test_code_made_anew_for_each_launch_is_not_kept_for_ever(load: Any, hooked: Any) -> None:
+    module = load(TEXT)
+    letting_run(hooked)
+    codes = []
+    for _ in range(launch.SITES + 1):
+        call = FunctionType(module.run.__code__.replace(), module.__dict__)
+        codes.append(weakref.ref(call.__code__))
+        call(pk.OpenMP)
+        del call
+    assert sum(code() is not None for code in codes) <= 2
 
 
 def test_a_debug_build_gives_the_same_result(load: Any, hooked: Any) -> None:

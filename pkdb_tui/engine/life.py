@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pkdb_tui.engine.api import (
@@ -79,10 +80,11 @@ class Life:
                 f"The program did not start within {READY_SECONDS:g} s.", "Check --python and the machine's load."
             ) from None
         self._take_ready(ready)
-        await session.connection.request("settings", **session.settings)
-        await session.placing.send()
-        await session.substitutions.send()
-        await session.connection.request("resume", verb="continue")
+        with suppress(DebuggeeLost):  # it was ended by somebody; Exited says how
+            await session.connection.request("settings", **session.settings)
+            await session.placing.send()
+            await session.substitutions.send()
+            await session.connection.request("resume", verb="continue")
 
     def _take_ready(self, ready: Ready) -> None:
         session = self._session
@@ -175,9 +177,12 @@ class Life:
             self._ready.set_exception(DebuggeeLost(BEFORE_FIRST_LINE))
 
     async def _explain_lost_connection(self) -> None:
-        await asyncio.sleep(LOST_GRACE)
         program = self._session.program
-        if program is None or program.process.returncode is not None:
+        if program is None:
+            return
+        with suppress(TimeoutError):
+            await asyncio.wait_for(program.wait(), LOST_GRACE)
+        if self._session.program is not program or program.process.returncode is not None:
             return
         if program.dying:
             self._session.kernels.kill()  # it holds what has ended

@@ -78,6 +78,10 @@ class Launch(ABC):
         """The optimised build that `run` uses, as a debugger may find its way in it; it has line tables only."""
 
     @abstractmethod
+    def built_debug(self, conditions: Sequence[Condition] = (), *, bounds: bool = True) -> DebugBuild | None:
+        """What `build_debug` returned for a launch like this one, while it is still right."""
+
+    @abstractmethod
     def build_debug(self, conditions: Sequence[Condition] = (), *, bounds: bool = True) -> DebugBuild:
         """Compile (or take from the cache) and load. Raises `CompileError` with the Python line."""
 

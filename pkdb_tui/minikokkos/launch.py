@@ -26,6 +26,8 @@ Layout = arguments.Layout
 _RESULTS = {name: struct.Struct(code) for name, code in PACK.items()}
 SITES = 256  # calls by which one kernel is launched past the hook
 _entries: dict[Any, Entry] = {}
+_translated: dict[Any, Program] = {}  # for debug builds
+_debug_builds: dict[Any, DebugBuild] = {}
 
 
 class Entry:
@@ -38,17 +40,14 @@ class Entry:
         self._call = built.library.pk_launch
         self._call.restype = None
         self._checked = checked
-        self._captured = program.captured()
+        self.current = program.current  # called at each launch
         self._result = _RESULTS[program.accumulator.name] if program.pattern != "for" else None
         self._failed = ctypes.c_int.in_dll(built.library, "pk_failed")
         # By (id, instruction) of the launching code, which the site keeps, so that its id stays its own.
         self.sites: dict[tuple[int, int], debug.Site] = {}
+        self._team = ctypes.c_int.in_dll(built.library, "pk_team")  # how many threads it holds
         self.strided = layout.strided
         self.told = layout.told
-
-    def current(self) -> bool:
-        """Whether the values compiled in are still those of the names outside the kernel."""
-        return all(names(name) is value or names(name) == value for names, name, value in self._captured)
 
     def __call__(self, policy: ExecutionPolicy, given: Mapping[str, Any]) -> Any:
         return self.run(self.pack(policy, given))
@@ -65,6 +64,10 @@ class Entry:
             return None
         value = self._result.unpack_from(words)
         return complex(*value) if len(value) == 2 else value[0]
+
+    def forget_team(self) -> None:
+        """The threads of the last launch are not those of the next one."""
+        self._team.value = 0
 
     def _raise(self) -> None:
         message = (ctypes.c_char * 512).in_dll(self.built.library, "pk_message").value.decode(errors="replace")
@@ -165,10 +168,19 @@ class KernelLaunch(debug.Launch):
             self._functions = [part.source for part in self._program().functions.values()]
         return self._functions
 
+    def _signature(self) -> tuple[Any, ...]:
+        return self._key or _key(self._kernel, self.pattern, self._policy, self._given)
+
     def _program(self, conditions: Sequence[Condition] = ()) -> Program:
-        layout = self._layout()
-        policy = self._policy
-        return Program(self._kernel, self.pattern, policy.kind, policy.rank, layout.types, (), conditions, debug=True)
+        key = self._signature(), tuple(conditions)
+        found = _translated.get(key)
+        if found is None or not found.current():
+            policy = self._policy
+            types = self._layout().types
+            found = _translated[key] = Program(
+                self._kernel, self.pattern, policy.kind, policy.rank, types, (), conditions, debug=True
+            )
+        return found
 
     def _layout(self) -> Layout:
         return arguments.Layout(self._kernel, self.pattern, self._policy, self._given)
@@ -193,10 +205,17 @@ class KernelLaunch(debug.Launch):
             lines=program.lines(),
         )
 
+    def _build_key(self, conditions: Sequence[Condition], bounds: bool) -> tuple[Any, ...]:
+        return self._signature(), tuple(conditions), bounds, debug.addition
+
+    def built_debug(self, conditions: Sequence[Condition] = (), *, bounds: bool = True) -> DebugBuild | None:
+        found = _debug_builds.get(self._build_key(conditions, bounds))
+        return found if found is not None and found.handle.current() else None
+
     def build_debug(self, conditions: Sequence[Condition] = (), *, bounds: bool = True) -> DebugBuild:
         program = self._program(conditions)
         built = build(program.source + debug.addition, DEBUG + (BOUNDS if bounds else ()))
-        return DebugBuild(
+        made = _debug_builds[self._build_key(conditions, bounds)] = DebugBuild(
             path=built.path,
             seconds=built.seconds,
             entry=program.entry,
@@ -208,9 +227,11 @@ class KernelLaunch(debug.Launch):
             refused=dict(program.refused),
             handle=Entry(program, built, self._layout(), checked=True),
         )
+        return made
 
     def run_debug(self, build: DebugBuild) -> Any:
         entry: Entry = build.handle
+        entry.forget_team()
         return _combined(entry, entry(self._policy, self._given), self._initial)
 
 

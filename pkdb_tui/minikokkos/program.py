@@ -180,6 +180,7 @@ class Program:
         self.roles = roles(kernel, pattern, policy, rank)
         self.accumulator = self._accumulator()
         self.source = self._generate()
+        self._captured = [(names, key[1], value) for key, (names, value) in self.constants.items()]
         for missing in (c for group in self._conditions.values() for c in group if c.id not in self.placed):
             self.refused.setdefault(missing.id, f"line {missing.line} has no code in this kernel")
 
@@ -197,9 +198,9 @@ class Program:
             found.setdefault(part.file, set()).update(part.source.lines)
         return {file: tuple(sorted(lines)) for file, lines in found.items()}
 
-    def captured(self) -> list[tuple[Captured, str, Any]]:
-        """Names from outside with the values compiled in."""
-        return [(names, key[1], value) for key, (names, value) in self.constants.items()]
+    def current(self) -> bool:
+        """Whether the values compiled in are still those of the names outside the kernel."""
+        return all(names(name) is value or names(name) == value for names, name, value in self._captured)
 
     def _accumulator(self) -> CType:
         if not self.roles.accumulator:

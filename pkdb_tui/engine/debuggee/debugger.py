@@ -165,8 +165,10 @@ class Debugger:
             self.limits.waiting += command in COMMANDS
             self._mailbox.put(request)
         elif self.dispatch is not None and self.dispatch.inspects(command):
-            self.dispatch.inspect(request)
             self.limits.waiting += 1
+            if not self.dispatch.inspect(request):
+                self.limits.waiting -= 1
+                raise RequestError("The kernel is over.", "Ask at the next stop.")
         elif command == "complete":
             self.connection.reply(request["id"], {"matches": []})
         else:

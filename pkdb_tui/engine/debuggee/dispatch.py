@@ -30,6 +30,7 @@ LEFT_BEHIND = (
     "but it waits or is in native code, where Python can't break it off. It was left behind in a thread of its own and "
     "ends as soon as it is back in Python."
 )
+LOG_SECONDS = 0.2  # a launch that ends sooner after the log was told is told of with the next one, or at the next stop
 
 
 class Dispatch:
@@ -115,9 +116,10 @@ class Dispatch:
         """Whether a request about frames is served here, while a kernel that is looked at runs or is stopped."""
         return self._ready is not None and command in COMMANDS
 
-    def inspect(self, request: Json) -> None:
-        if self._ready is not None:
-            self._ready.requests.put(request)
+    def inspect(self, request: Json) -> bool:
+        """Have such a request served; False when the kernel is over."""
+        ready = self._ready
+        return ready is not None and ready.ask(request)
 
     def go(self, number: int) -> None:
         self._answer(number, "go")
@@ -275,6 +277,7 @@ class Dispatch:
                 outcome = self._run(adapter, launch, build, caller, record, number, entry)
             finally:
                 quiet.discard(ident)
+                self.debugger.wake()
         self._go_on(caller, outcome, entry=entry)
         if outcome.error is not None:
             raise outcome.error
@@ -299,8 +302,8 @@ class Dispatch:
         No other thread is stopped meanwhile, nor is a launch of another one looked at: they wait.
         """
         self.debugger.take_turn()
-        ready = Attended(number, frames.stack_of(caller), launch.arguments)
-        self._look_at(ready)
+        ready = Attended(number, frames.stack_of(caller), launch.arguments, self._serve)
+        self._ready = ready
         outcome = Outcome()
         try:
             self.debugger.announce_launches()
@@ -318,19 +321,15 @@ class Dispatch:
         finally:
             self._look_away(ready)
 
-    def _look_at(self, attended: Attended) -> None:
-        self._ready = attended
-        _thread.start_new_thread(self._serve, (attended,))
-
     def _look_away(self, attended: Attended) -> None:
         self._ready = None
-        attended.requests.put(None)
+        attended.close()
         self.debugger.stop_lock.release()
-        self.debugger.wake()
 
     def _tell_end(self, attended: Attended, seconds: float, outcome: Outcome) -> None:
         """Say that a kernel is over, and wait for what is to come then."""
-        self._connection.event("launches", {"launches": self.launches()})
+        if time.monotonic() - self._log.told_at > LOG_SECONDS:
+            self._connection.event("launches", {"launches": self.launches()})
         ended = {"launch": attended.number, "seconds": seconds, "error": outcome.text}
         self._connection.event("launchEnded", ended)
         outcome.then = self.debugger.wait(attended.answers)
@@ -340,13 +339,15 @@ class Dispatch:
 
         False when it is over, or while a thread is stopped.
         """
-        attended = Attended(run.number or self._next(unseen=1), frames.stack_of(run.caller), run.launch.arguments)
+        places = frames.stack_of(run.caller)
+        attended = Attended(run.number or self._next(unseen=1), places, run.launch.arguments, self._serve)
         body = self._body(run.adapter, run.launch, run.launch.optimised(), attended, run.thread)
         if not self.debugger.stop_lock.acquire(blocking=False):
             return False
-        self._look_at(attended)
+        self._ready = attended
         if not self.runs.attend(run, attended, lambda: self._over(run)):
             self._look_away(attended)
+            self.debugger.wake()
             return False
         self.debugger.announce_launches()
         self._connection.event("inKernel", {**body, "build": "release", "breakpoints": []})
@@ -365,17 +366,22 @@ class Dispatch:
         finally:
             self._look_away(attended)
             self.debugger.tracer.quiet.discard(ident)
+            self.debugger.wake()
         self._go_on(run.caller, outcome)
 
     def _build(self, adapter: Adapter, launch: Any) -> Any:
         conditions = [
             adapter.condition(b.id, b.file, b.line, b.condition) for b in self._concerned(launch) if b.condition
         ]
+        bounds = bool(self.debugger.settings["bounds"])
+        known = launch.built_debug(conditions, bounds=bounds)
+        if known is not None:
+            return known
         task = f"compiling {launch.kernel.name} for debugging"
         begun = time.perf_counter()
         self._connection.event("progress", {"task": task, "done": False, "seconds": 0.0})
         try:
-            return launch.build_debug(conditions, bounds=bool(self.debugger.settings["bounds"]))
+            return launch.build_debug(conditions, bounds=bounds)
         finally:
             seconds = time.perf_counter() - begun
             self._connection.event("progress", {"task": task, "done": True, "seconds": seconds})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import CodeType, FrameType
 from typing import Any
 
@@ -96,6 +97,7 @@ class LaunchLog:
     def __init__(self) -> None:
         self._records: dict[tuple[Any, ...], LaunchRecord] = {}
         self._told = 0
+        self.told_at = 0.0
 
     def note(self, launch: Any, caller: FrameType) -> LaunchRecord:
         """The record of this kernel at the caller's line."""
@@ -124,5 +126,5 @@ class LaunchLog:
         return self._told != self.total
 
     def bodies(self) -> list[Json]:
-        self._told = self.total
+        self._told, self.told_at = self.total, time.monotonic()
         return [record.body() for record in self._records.values()]

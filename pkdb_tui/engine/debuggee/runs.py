@@ -18,16 +18,47 @@ Json = dict[str, Any]
 
 
 class Attended:
-    """A launch that a native debugger looks at, from `launchReady` or `inKernel` until `launchDone`."""
+    """A launch that a native debugger looks at, from `launchReady` or `inKernel` until `launchDone`.
 
-    def __init__(self, number: int, places: list[frames.Place], arguments: Mapping[str, Any]) -> None:
+    `serve` answers requests about its frames, on a thread of its own that begins with the first of them: most launches
+    get none, and a thread costs a traced process a millisecond.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        places: list[frames.Place],
+        arguments: Mapping[str, Any],
+        serve: Callable[[Attended], None],
+    ) -> None:
         self.number = number
         self.places = places
         self.arguments = arguments  # the launch's
         self.server: object = None  # the thread that serves; another one takes over from one that is stuck
         self.answers: SimpleQueue[str] = SimpleQueue()
         self.requests: SimpleQueue[Json | None] = SimpleQueue()
+        self._serve = serve
+        self._serving = False
+        self._closed = False
+        self._lock = _thread.allocate_lock()
         self._end = _thread.allocate_lock()
+
+    def ask(self, request: Json) -> bool:
+        """Have a request served; False when nobody looks at the launch any more."""
+        with self._lock:
+            if self._closed:
+                return False
+            self.requests.put(request)
+            begin, self._serving = not self._serving, True
+        if begin:
+            _thread.start_new_thread(self._serve, (self,))
+        return True
+
+    def close(self) -> None:
+        """Serve what was asked, and nothing more."""
+        with self._lock:
+            self._closed = True
+            self.requests.put(None)
 
     def claim_end(self) -> bool:
         """True for the first to ask: whoever tells its end, or finds that it was over before anybody looked."""

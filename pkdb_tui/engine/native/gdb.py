@@ -38,6 +38,7 @@ from pkdb_tui.engine.native.stepping import Stepper
 from pkdb_tui.engine.native.threads import Arrival, Threads
 from pkdb_tui.engine.protocol import KernelReady
 
+Json = dict[str, Any]
 log = logging.getLogger(__name__)
 
 GDBSIDE = Path(__file__).with_name("gdbside.py")
@@ -72,6 +73,7 @@ class GdbController(Controller):
         self._stops = asyncio.Event()
         self._views: dict[int, dict[str, Any]] = {}
         self._loaded: set[str] = set()  # binaries whose symbols gdb has read
+        self._last: Json = {}  # what gdb was told of the kernel that was loaded last
         self._detaching = False
         self._end = EndWatch(self._program_ended)
 
@@ -99,7 +101,7 @@ class GdbController(Controller):
         self.pid = pid
         self._detaching = False
         self.threads, self.placing = Threads(), Placing(self)
-        self._loaded = set()
+        self._loaded, self._last = set(), {}
         self._reset()
         await self.mi.start([self._gdb, "--interpreter=mi3", "-nx", "-q"])
         try:
@@ -172,20 +174,19 @@ class GdbController(Controller):
             await self.placing.renew_watches(number)
 
     async def _load(self, kernel: KernelReady, thread: int) -> None:
-        """Read symbols with a stopped thread selected, or with none."""
-        conditions = [[c.file, c.line] for c in kernel.conditions]
-        await self.ask(
-            "load",
-            {
-                "binary": kernel.binary,
-                "entry": kernel.entry,
-                "name": kernel.kernel,
-                "team": kernel.team,
-                "lines": kernel.lines,
-                "sources": conditions,
-                "thread": thread,
-            },
-        )
+        """Read symbols with a stopped thread selected, or with none; a kernel that gdb knows costs no round trip."""
+        facts = {
+            "binary": kernel.binary,
+            "entry": kernel.entry,
+            "name": kernel.kernel,
+            "team": kernel.team,
+            "lines": kernel.lines,
+            "sources": [[c.file, c.line] for c in kernel.conditions],
+        }
+        if thread or facts != self._last or self.placing.filters:
+            self._last = {}
+            await self.ask("load", {**facts, "thread": thread})
+            self._last = facts
         self._loaded.add(kernel.binary)
         self.kernel = kernel
         self.threads.forget_team()
@@ -294,6 +295,7 @@ class GdbController(Controller):
         number = int(body["thread-id"])
         self.threads.stops(number)
         self._stops.set()
+        self.placing.uncounted = True
         if not self._attached or self.gathering.waiting.takes(number, reason, str(body.get("signal-name", ""))):
             return
         arrival = Arrival(number, reason, dict(body))

@@ -56,7 +56,10 @@ class Placing:
         self._controller = controller
         self._placed: dict[int, Placed] = {}
         self._bounds: dict[str, list[int]] = {}
+        self._settled: tuple[NativeBreakpoint, ...] = ()  # these are in, in the binaries `_settled_in` that have them
+        self._settled_in: set[str] = set()
         self._silent = False
+        self.uncounted = False  # a thread has stopped since hits were asked for
         self._left: dict[int, int] = {}  # gdb thread -> where it was let go last
         self._counted: dict[int, int] = {}  # hits that were counted here, not told yet
         self._ignored: dict[tuple[int, int], int] = {}  # (id, serial) -> hits passed here
@@ -66,6 +69,16 @@ class Placing:
 
     async def reconcile(self, wanted: Sequence[NativeBreakpoint]) -> list[NativePlacement]:
         """Exactly these afterwards; unchanged ones keep their place and their counts."""
+        kernel = self._controller.kernel
+        if tuple(wanted) != self._settled or any(breakpoint.watch for breakpoint in wanted):
+            self._settled, self._settled_in = tuple(wanted), set()
+        if kernel is None or kernel.binary not in self._settled_in:
+            await self._reconcile(wanted)
+            if kernel is not None:
+                self._settled_in.add(kernel.binary)
+        return [self._placed[breakpoint.id].placement for breakpoint in wanted]
+
+    async def _reconcile(self, wanted: Sequence[NativeBreakpoint]) -> None:
         by_id = {breakpoint.id: breakpoint for breakpoint in wanted}
         for number, placed in list(self._placed.items()):
             new = by_id.get(number)
@@ -76,9 +89,10 @@ class Placing:
                 await self._controller.ask("rule", _rule(new))
             else:
                 await self._remove(self._placed.pop(number))
-        return [await self._place(breakpoint) for breakpoint in wanted]
+        for breakpoint in wanted:
+            await self._place(breakpoint)
 
-    async def _place(self, wanted: NativeBreakpoint) -> NativePlacement:
+    async def _place(self, wanted: NativeBreakpoint) -> None:
         placed = self._placed.get(wanted.id)
         if placed is None:
             placed = self._placed[wanted.id] = Placed(wanted)
@@ -88,8 +102,7 @@ class Placing:
             else:
                 await self._addresses(placed)
         except NativeError as error:
-            placed.reason = error.title
-        return placed.placement
+            placed.reason, self._settled = error.title, ()
 
     async def _watch(self, placed: Placed) -> None:
         if placed.numbers or placed.ended:
@@ -114,6 +127,11 @@ class Placing:
             return f"it takes {needed} of the processor's {registers} watch registers: watch something smaller"
         which = f"watchpoint {listed} takes" if len(taken) == 1 else f"watchpoints {listed} take"
         return f"the processor has {registers} watch registers, which {which}: delete one, and this one is set"
+
+    @property
+    def filters(self) -> bool:
+        """Whether gdb must know which thread of the kernel each one is."""
+        return any(placed.wanted.threads for placed in self._placed.values())
 
     @property
     def watches(self) -> bool:
@@ -158,7 +176,7 @@ class Placing:
     async def clear(self) -> None:
         """Take out everything."""
         numbers = self.all_numbers()
-        self._placed, self._bounds = {}, {}
+        self._placed, self._bounds, self._settled = {}, {}, ()
         if numbers:
             await self._controller.ask("remove", {"numbers": numbers})
 
@@ -348,8 +366,10 @@ class Placing:
     async def hits(self, shown: Sequence[Arrival] = ()) -> dict[int, int]:
         """How often each breakpoint was hit since this was asked last, by all threads, hits let pass included."""
         counts, self._counted = self._counted, {}
-        for number, count in await self._controller.ask("hits"):
-            counts[number] = counts.get(number, 0) + count
+        if self.uncounted or any(placed.wanted.ignore for placed in self._placed.values()):
+            self.uncounted = False
+            for number, count in await self._controller.ask("hits"):
+                counts[number] = counts.get(number, 0) + count
         for arrival in shown:
             if arrival.cause is StopCause.WATCHPOINT:
                 for number in arrival.ids:

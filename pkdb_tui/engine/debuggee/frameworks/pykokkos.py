@@ -213,6 +213,9 @@ class PyKokkosLaunch:
         """PyKokkos' own build has no line tables: a pause in it shows no Python line."""
         return Build(path="", entry="", lines={}, captured=None, runtime=None, team="", bounds="")
 
+    def built_debug(self, conditions: Sequence[Condition] = (), *, bounds: bool = True) -> None:
+        """A build goes with the arguments that PyKokkos made ready for it."""
+
     def build_debug(self, conditions: Sequence[Condition] = (), *, bounds: bool = True) -> Build:
         from pkdb_tui.engine.debuggee.frameworks.pykokkos_build import BOUNDS_FLAG, built_in, holds_lock, lines_of
 

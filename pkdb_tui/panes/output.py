@@ -19,6 +19,8 @@ from pkdb_tui.panes.palette import Palette
 from pkdb_tui.panes.terminal_text import LineStore, styled
 
 READING = "Enter begins a line to the program"
+CALM, FLOOD = 1 / 30, 1 / 8  # seconds between two looks of what is shown; nobody reads a flood, and drawing slows it
+MUCH = 1 << 17  # bytes between two looks that are one
 TYPING = "a line to the program: Enter sends it"
 WANTED = "the program waits for a line: type it, Enter sends it"
 
@@ -47,15 +49,20 @@ class OutputLines(Pane):
         self.store = LineStore()
         self._stale = False
         self._following = True
+        self._came = 0  # bytes since the last look
+        self._pause = CALM  # until the next one
 
     def append(self, data: bytes) -> None:
         self.store.append(data)
+        self._came += len(data)
         if not self._stale:
             self._stale = True
-            self.set_timer(1 / 30, self._show)
+            self.set_timer(self._pause, self._show)
 
     def _show(self) -> None:
         self._stale = False
+        self._pause = FLOOD if self._came > MUCH else CALM
+        self._came = 0
         following = self._following or self.scroll_offset.y >= self.max_scroll_y - 1
         self.set_height(self.row_count())
         if following:

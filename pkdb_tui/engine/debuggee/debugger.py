@@ -185,9 +185,18 @@ class Debugger:
         return {"placements": placements}
 
     def wake(self) -> None:
-        """Let the backend have its turn on the main thread; not while a native debugger counts what happens there."""
-        if self._wake_backend:
+        """Let the backend have its turn on the main thread; not while a native debugger counts what happens there.
+
+        Where the main thread is quiet it takes its turn itself, when it is so no more.
+        """
+        if self._wake_backend and self.main not in self.tracer.quiet:
             signal.pthread_kill(self.main, SIGNAL)
+
+    def _turn(self) -> None:
+        """The backend's turn, where one is due and this is the main thread."""
+        if self._wake_backend and _thread.get_ident() == self.main and self.main not in self.tracer.quiet:
+            self._wake_backend = False
+            self.backend.on_signal()
 
     def _call_lines(self, file: str, line: int) -> tuple[int, int]:
         """First and last line of the statement at a line that may launch kernels. Raises RequestError."""
@@ -303,9 +312,7 @@ class Debugger:
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self._heard = True
         self.limits.on_signal()
-        if self._wake_backend and self.main not in self.tracer.quiet:
-            self._wake_backend = False
-            self.backend.on_signal()
+        self._turn()
         if not self._pause or frame is None or self.main in self.tracer.quiet:
             return
         force, self._force_pause = self._force_pause, False
@@ -335,8 +342,9 @@ class Debugger:
         _thread.start_new_thread(insist, ())
 
     def unquiet(self, ident: int, frame: FrameType) -> None:
-        """The thread goes back to the program's code; a pause that came meanwhile is taken up."""
+        """The thread goes back to the program's code; breakpoints and a pause that came meanwhile are taken up."""
         self.tracer.quiet.discard(ident)
+        self._turn()
         if self._pause and ident == self.main:
             self._pause_soon(frame)
 

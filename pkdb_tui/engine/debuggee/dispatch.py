@@ -277,7 +277,6 @@ class Dispatch:
                 outcome = self._run(adapter, launch, build, caller, record, number, entry)
             finally:
                 quiet.discard(ident)
-                self.debugger.wake()
         self._go_on(caller, outcome, entry=entry)
         if outcome.error is not None:
             raise outcome.error
@@ -324,6 +323,7 @@ class Dispatch:
     def _look_away(self, attended: Attended) -> None:
         self._ready = None
         attended.close()
+        self.debugger.wake()  # while no other launch can be looked at
         self.debugger.stop_lock.release()
 
     def _tell_end(self, attended: Attended, seconds: float, outcome: Outcome) -> None:
@@ -347,7 +347,6 @@ class Dispatch:
         self._ready = attended
         if not self.runs.attend(run, attended, lambda: self._over(run)):
             self._look_away(attended)
-            self.debugger.wake()
             return False
         self.debugger.announce_launches()
         self._connection.event("inKernel", {**body, "build": "release", "breakpoints": []})
@@ -366,7 +365,6 @@ class Dispatch:
         finally:
             self._look_away(attended)
             self.debugger.tracer.quiet.discard(ident)
-            self.debugger.wake()
         self._go_on(run.caller, outcome)
 
     def _build(self, adapter: Adapter, launch: Any) -> Any:

@@ -11,6 +11,7 @@ from rich.style import Style
 
 Row = list[tuple[str, Style]]
 BLOCK_LINES = 2000
+BLOCK_BYTES = 1 << 16
 LIMIT = 1_000_000  # lines kept
 LONGEST = 4000  # characters drawn of one line
 _CONTROL = re.compile(r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]|\x1b[=>]|[\x00-\x06\x0e-\x1a\x1c-\x1f\x7f]")
@@ -19,14 +20,19 @@ _CURSOR = re.compile(r"\x1b\[([0-9;?]*)([A-Za-ln-z])")
 
 
 class LineStore:
-    """Lines of bytes in blocks; the oldest are dropped beyond the limit and counted."""
+    """Lines of bytes in blocks; the oldest are dropped beyond the limit and counted.
+
+    What comes in large pieces is taken apart only where it is looked at.
+    """
 
     def __init__(self, limit: int = LIMIT) -> None:
         self._limit = limit
-        self._blocks: deque[list[bytes] | bytes] = deque()
+        self._blocks: deque[bytes] = deque()  # one object instead of thousands of lines: far less memory
+        self._counts: deque[int] = deque()  # lines of each block
         self._starts: deque[int] = deque()  # number of the first line of each block, dropped ones included
         self._open: list[bytes] = []
         self._closed = 0
+        self._apart: tuple[int, list[bytes]] = (-1, [])  # (its start, lines) of the block that was looked at last
         self.dropped = 0
         self.partial = b""
 
@@ -34,36 +40,56 @@ class LineStore:
         return self._closed + len(self._open) + (1 if self.partial else 0)
 
     def append(self, data: bytes) -> None:
-        *lines, self.partial = (self.partial + data).split(b"\n")
+        data = self.partial + data
+        end = data.rfind(b"\n") + 1
+        data, self.partial = data[:end], data[end:]
         if len(self.partial) > 1 << 16:  # a "line" without end, such as a progress bar: keep what is visible of it
             self.partial = self.partial[-(1 << 15) :]
-        self._open += lines
-        while len(self._open) >= BLOCK_LINES:
-            self._close(self._open[:BLOCK_LINES])
-            del self._open[:BLOCK_LINES]
+        if len(data) > BLOCK_BYTES:
+            self._close_open()
+            self._close_pieces(data)
+        elif data:
+            self._open += data[:-1].split(b"\n")
+            if len(self._open) >= BLOCK_LINES:
+                self._close_open()
 
-    def _close(self, lines: list[bytes]) -> None:
+    def _close_pieces(self, data: bytes) -> None:
+        """Whole lines, in blocks of about the usual size."""
+        begin = 0
+        while begin < len(data):
+            end = data.find(b"\n", begin + BLOCK_BYTES) + 1 or len(data)
+            block = data[begin : end - 1]
+            self._close(block, block.count(b"\n") + 1)
+            begin = end
+
+    def _close_open(self) -> None:
+        if self._open:
+            self._close(b"\n".join(self._open), len(self._open))
+            self._open = []
+
+    def _close(self, block: bytes, lines: int) -> None:
         self._starts.append(self._closed + self.dropped)
-        # One bytes object instead of thousands: an order of magnitude less memory.
-        self._blocks.append(b"\n".join(lines))
-        self._closed += len(lines)
+        self._blocks.append(block)
+        self._counts.append(lines)
+        self._closed += lines
         while self._closed > self._limit:
             self._blocks.popleft()
             self._starts.popleft()
-            self._closed -= BLOCK_LINES
-            self.dropped += BLOCK_LINES
+            gone = self._counts.popleft()
+            self._closed -= gone
+            self.dropped += gone
 
     def line(self, index: int) -> bytes:
         """Line `index`, counted from the oldest kept."""
         if index >= self._closed:
             index -= self._closed
             return self._open[index] if index < len(self._open) else self.partial
-        block = bisect_right(self._starts, index + self.dropped) - 1
-        lines = self._blocks[block]
-        if isinstance(lines, bytes):
-            lines = lines.split(b"\n")
-            self._blocks[block] = b"\n".join(lines)
-        return lines[index + self.dropped - self._starts[block]]
+        number = index + self.dropped
+        block = bisect_right(self._starts, number) - 1
+        start = self._starts[block]
+        if self._apart[0] != start:
+            self._apart = start, self._blocks[block].split(b"\n")
+        return self._apart[1][number - start]
 
     def clear(self) -> None:
         self.__init__(self._limit)  # type: ignore[misc]

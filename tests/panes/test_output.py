@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 
+import pytest
 from host import PALETTE, lines, sent, shown
 from rich.style import Style
 
@@ -48,6 +49,28 @@ def test_lines_cut_anywhere_are_put_together() -> None:
     for part in (b"one\ntw", b"o\nthr", b"ee"):
         store.append(part)
     assert [store.line(index) for index in range(len(store))] == [b"one", b"two", b"three"]
+
+
+@pytest.mark.parametrize("piece", [1, 7, 1000, 65_536, 65_537, 200_000, 3_000_000])
+def test_pieces_of_any_size_make_the_same_lines(piece: int) -> None:
+    lines = [b"x" * (number * number % 997) for number in range(5_000)]
+    data = b"\n".join(lines) + b"\nrest"
+    if piece < 1000:
+        data, lines = data[-20_000:], data[-20_000:].split(b"\n")[:-1]
+    store = LineStore()
+    for start in range(0, len(data), piece):
+        store.append(data[start : start + piece])
+    assert [store.line(index) for index in range(len(store))] == [*lines, b"rest"]
+
+
+def test_large_pieces_go_when_old_and_are_counted() -> None:
+    store = LineStore(limit=10_000)
+    store.append(b"first\nsecond")
+    store.append(b"".join(b" %d\n" % number for number in range(100_000)))
+    assert store.dropped + len(store) == 100_001
+    assert 10_000 - 8_000 < len(store) <= 10_000
+    assert store.line(0) == b" %d" % (store.dropped - 1)
+    assert store.line(len(store) - 1) == b" 99999"
 
 
 def test_a_million_lines_take_little_memory() -> None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import crowd, kernels, loops, machine, screens
+from benchmarks import crowd, hotswaps, kernels, loops, machine, screens
 from benchmarks.overhead import section_of, with_section
 from benchmarks.rivals import Workplace, install_rivals, throw_away
 from benchmarks.table import Row, markdown
@@ -23,6 +23,7 @@ MEASUREMENTS: dict[str, Measurement] = {
     "stop": kernels.stops,
     "screen": kernels.on_screen,
     "condition": kernels.conditions,
+    "hotswap": hotswaps.hotswaps,
     "crowd": crowd.crowd,
     "flood": loops.flood,
 }

@@ -29,6 +29,7 @@ from pkdb_tui.engine.api import (
 from pkdb_tui.engine.errors import BreakpointError, PkdbError
 from pkdb_tui.engine.session import Session
 from pkdb_tui.panes import completion
+from pkdb_tui.panes.completion import Completions
 
 SCREEN_COMMANDS = ("open",)  # what only the screen can do
 AT_ONCE = ("pause", "quit", "restart")  # wait for nothing
@@ -139,21 +140,20 @@ class Bridge:
         except PkdbError:
             return None  # before the program started or after it ended: the gutter just shows less
 
-    async def completions(self, text: str) -> list[str]:
-        """Ways to complete the last word: commands at the start, files where they are meant, names of the program."""
-        word = text.rsplit(None, 1)[-1] if text.strip() and not text.endswith(" ") else ""
+    async def completions(self, text: str) -> Completions:
+        """Ways to complete what is typed last: commands at the start, files where they are meant, names in Python."""
+        command, _, rest = text.lstrip().partition(" ")
+        word = completion.last_word(text)
         found: list[str] = []
-        if text.lstrip() == word:
+        if not rest and command == word:
             names = {*registry.names, *SCREEN_COMMANDS}
             found = sorted(name for name in names if name.startswith(word) and len(name) > 1)
-        elif text.split(None, 1)[0] in TAKE_FILES:
-            found = completion.files(word)
-        if self.session.phase.stopped and word:
-            try:
+        elif command in TAKE_FILES:
+            word, found = completion.file_named(rest.lstrip())
+        if self.session.phase.stopped and word == completion.last_word(text) != "":
+            with suppress(PkdbError):  # the stop is over: what is known without the program still helps
                 found += [name for name in await self.session.complete(word) if name not in found]
-            except PkdbError:
-                return found  # the stop is over: what is known without the program still helps
-        return found
+        return Completions(word, found)
 
     def usable_keys(self) -> Sequence[tuple[str, str]]:
         """(key, command) pairs that mean something in this phase."""

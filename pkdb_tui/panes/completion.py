@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Completions(NamedTuple):
+    """The end of a text that is being typed, and what may stand in its place."""
+
+    typed: str
+    matches: list[str]
 
 
 def files(text: str) -> list[str]:
@@ -30,9 +38,18 @@ def common(words: Sequence[str]) -> str:
     return first[:length]
 
 
-def split_last(text: str) -> tuple[str, str]:
-    """(everything before, the word being typed): words are dotted names and paths."""
+def last_word(text: str) -> str:
+    """The word being typed: words are dotted names and paths."""
     position = len(text)
     while position and (text[position - 1].isalnum() or text[position - 1] in "_.-/~"):
         position -= 1
-    return text[:position], text[position:]
+    return text[position:]
+
+
+def file_named(arguments: str) -> Completions:
+    """Files for what is typed behind a command that takes one, whose name may have blanks and stand in quotes."""
+    bare = arguments[1:] if arguments[:1] in ("'", '"') else arguments
+    for typed in (bare, last_word(bare)):
+        if matches := files(typed):
+            return Completions(typed, matches)
+    return Completions(last_word(arguments), [])

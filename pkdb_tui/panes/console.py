@@ -19,6 +19,7 @@ from textual.widgets import Input, Static
 from pkdb_tui import state_files
 from pkdb_tui.panes import completion
 from pkdb_tui.panes.base import Pane, Row, TitleChanged
+from pkdb_tui.panes.completion import Completions
 from pkdb_tui.panes.guard import Guarded
 from pkdb_tui.panes.palette import Palette
 
@@ -241,7 +242,7 @@ class ConsolePane(Guarded, Vertical):
     def __init__(
         self,
         palette: Palette,
-        completions: Callable[[str], Awaitable[list[str]]],
+        completions: Callable[[str], Awaitable[Completions]],
         incomplete: Callable[[str], bool],
         history: Path | None,
     ) -> None:
@@ -406,14 +407,13 @@ class ConsolePane(Guarded, Vertical):
         self._show_prompt()
 
     async def complete(self) -> None:
-        """Complete the last word: at once when only one thing is meant, else as far as all agree, and list them."""
+        """Complete what is typed: at once when only one thing is meant, else as far as all agree, and list them."""
         text = self.input.value
-        matches = await self._completions(f"{self._asked} {text}" if self._asked else text)
-        if not matches:
+        typed, matches = await self._completions(f"{self._asked} {text}" if self._asked else text)
+        if not matches or self.input.value != text:
             return
-        head, word = completion.split_last(text)
         common = completion.common(matches)
-        if common.startswith(word):
-            self.input.replace_text(head + common)
+        if common.startswith(typed):
+            self.input.replace_text(text.removesuffix(typed) + common)
         if len(matches) > 1:
             self.say("  ".join(matches[:40]) + (" …" if len(matches) > 40 else ""))

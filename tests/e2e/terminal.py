@@ -72,9 +72,13 @@ class Marked:
             if os.path.basename(command.partition(" ")[0]) not in around
         }
 
+    def matching(self, words: str) -> list[int]:
+        """The processes whose command lines match."""
+        return [pid for pid, command in self.processes().items() if re.search(words, command)]
+
     def one(self, words: str) -> int:
         """The process whose command line matches."""
-        found = [pid for pid, command in self.processes().items() if re.search(words, command)]
+        found = self.matching(words)
         assert len(found) == 1, f"{words!r} matches {len(found)} of {self.processes()}"
         return found[0]
 

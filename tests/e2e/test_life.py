@@ -19,9 +19,23 @@ PROGRAM = r"^\S*python\S* .*debuggee"
 GDB = r"^gdb "
 
 
-def test_screen_killed_in_kernel(start: Start, marked: Marked) -> None:
-    stop_in_kernel(start(KERNEL))
-    assert len(marked.debugging()) >= 3, marked.debugging()
+@pytest.mark.parametrize("moment", ["starting", "stopped", "running", "in a kernel", "stepping", "with a hung gdb"])
+def test_screen_killed(start: Start, marked: Marked, moment: str) -> None:
+    screen = start(BUSY if moment == "running" else KERNEL)
+    if moment == "starting":
+        assert until(lambda: bool(marked.matching(PROGRAM)), 15.0), marked.processes()
+    elif moment in ("stopped", "running"):
+        screen.wait_for(AT_START)
+        if moment == "running":
+            screen.press("c")
+            screen.wait_for("▪ running")
+    else:
+        stop_in_kernel(screen)
+        assert len(marked.debugging()) >= 3, marked.debugging()
+    if moment == "with a hung gdb":
+        os.kill(marked.one(GDB), signal.SIGSTOP)
+    if moment == "stepping":
+        screen.press("n", "n", "n")
     os.kill(marked.one(SCREEN), signal.SIGKILL)
     assert until(lambda: not marked.debugging(), 3.0), marked.debugging()
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from programs import KERNEL
-from sessions import enter, stop_in_kernel
+from programs import KERNEL, SUM_LINE
+from sessions import AT_START, enter, stop_in_kernel
 from terminal import MARK, Marked, Terminal, until
 
 pytestmark = pytest.mark.e2e
@@ -82,6 +82,33 @@ def test_kernel_over_ssh(screen: Terminal) -> None:
     enter(screen, "print a[j, 0:2]")
     screen.wait_for(r"array\(\[0\., 1\.\]\)")
     screen.move("Escape")
+    screen.press("q")
+    assert screen.wait_end() == "0"
+
+
+@pytest.mark.timeout(300)
+def test_a_long_session_of_hundreds_of_keys(screen: Terminal) -> None:
+    """Panes, evaluations, steps and restarts, over and over: each has its effect, and the last screen is whole."""
+    pressed = 0
+    stop_in_kernel(screen)
+    for turn in range(1, 9):
+        screen.wait_for(r"▪ kernel scaled_sum .*breakpoint 1")
+        keys = ["t", "Right", "Left", "3", "Down", "Up", "4", "Down", "5", "Tab", "BTab", "Escape", "z", "z", "a", "a"]
+        keys += ["G", "G", "L", "L", "L", "PageDown", "PageUp", "Home", "End", ".", "/", *"row", "Enter"]
+        screen.press(*keys)
+        command = f"print {turn} * 1000 + int(width)"
+        enter(screen, command)
+        screen.wait_for(rf"\b{turn * 1000 + 4}\b")
+        screen.move("Escape")
+        screen.press("n")
+        screen.wait_for(r"▪ kernel scaled_sum .*(step|end|breakpoint 1)")
+        screen.press("R")
+        screen.wait_for(AT_START)
+        screen.press("c")
+        pressed += len(keys) + len(command) + 6
+    assert pressed > 400
+    screen.wait_for(r"▪ kernel scaled_sum .*breakpoint 1")
+    screen.wait_for(rf"\n +{SUM_LINE} ●▶ +acc \+= row")
     screen.press("q")
     assert screen.wait_end() == "0"
 

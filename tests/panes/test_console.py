@@ -12,11 +12,12 @@ from textual.widgets import Static
 
 from pkdb_tui.bridge import Bridge
 from pkdb_tui.panes import completion
+from pkdb_tui.panes.completion import Completions
 from pkdb_tui.panes.console import ConsolePane, Entered, History
 
 
-async def names(text: str) -> list[str]:
-    return [name for name in ("row_sum", "row_max", "rows") if name.startswith(text)]
+async def names(text: str) -> Completions:
+    return Completions(text, [name for name in ("row_sum", "row_max", "rows") if name.startswith(text)])
 
 
 def console(history: Path | None = None) -> ConsolePane:
@@ -145,6 +146,16 @@ def test_names_of_files_are_completed(tmp_path: Path) -> None:
     assert completion.files(f"{tmp_path}/ker") == [f"{tmp_path}/kernel.py", f"{tmp_path}/kernels/"]
     assert completion.files(f"{tmp_path}/.h") == [f"{tmp_path}/.hidden"]
     assert completion.files(f"{tmp_path}/nothing/x") == []
+
+
+def test_names_of_files_with_blanks_are_completed(tmp_path: Path) -> None:
+    (tmp_path / "my kernel.py").touch()
+    (tmp_path / "my kernels").mkdir()
+    both = [f"{tmp_path}/my kernel.py", f"{tmp_path}/my kernels/"]
+    assert completion.file_named(f"{tmp_path}/my k") == (f"{tmp_path}/my k", both)
+    assert completion.file_named(f"'{tmp_path}/my kernel.") == (f"{tmp_path}/my kernel.", both[:1])
+    assert completion.file_named(f"12 if {tmp_path}/my") == (f"{tmp_path}/my", both)
+    assert completion.file_named("12 if j").matches == []
 
 
 async def test_nothing_is_cut_where_the_scrollbar_comes() -> None:

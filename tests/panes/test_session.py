@@ -291,6 +291,24 @@ async def test_names_of_the_program_are_completed_where_an_expression_is_asked_f
         await app.bridge.session.quit()
 
 
+async def test_a_file_with_blanks_in_its_name_is_completed_and_gets_a_breakpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "my own.py").write_text("a = 1\nb = 2\n")
+    monkeypatch.chdir(tmp_path)
+    app = debugging(tmp_path, "a = 1\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.press(*":break my o", "tab")
+        await pilot.pause()
+        assert app.workspace.console.input.value == "break my own.py"
+        await pilot.press(*":2", "enter")
+        await app.workers.wait_for_complete([worker for worker in app.workers if worker.group == "commands"])
+        (made,) = app.bridge.breakpoints
+        assert (made.spec.file, made.spec.line) == (str(tmp_path / "my own.py"), 2)
+        await app.bridge.session.quit()
+
+
 async def test_the_arrows_go_from_match_to_match_while_a_search_is_typed(tmp_path: Path) -> None:
     app = debugging(tmp_path, "a = 1\nfound = 2\nb = 3\nfound = 4\nc = 5\nfound = 6\n")
     async with app.run_test(size=(80, 24)) as pilot:

@@ -95,7 +95,7 @@ class Actions(Questions):
         self.workspace.toggle_generated()
 
     def action_next_preset(self) -> None:
-        self.key_line.say(f"layout: {self.workspace.next_preset()}")
+        self.key_line.say(self.workspace.next_preset())
 
     def action_resize_columns(self, step: int) -> None:
         self.workspace.resize_shares(columns=step)
@@ -153,9 +153,11 @@ class Actions(Questions):
     @work(group="glue")
     async def action_toggle_glue(self) -> None:
         try:
-            await self.bridge.toggle_glue()
+            hidden = await self.bridge.toggle_glue()
         except PkdbError as error:
             self.report(error)
+        else:
+            self.key_line.say(hidden)
 
     def action_help(self) -> None:
         pane, text = self.workspace.focused_help()

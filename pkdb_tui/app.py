@@ -73,11 +73,12 @@ class PkdbApp(Guarded, Actions):
         self.set_keymap(settings.keys)
         self.bridge = Bridge(self, options)
         history = state_files.folder() / "history" if remember else None
-        self.workspace = Workspace(self.palette, self.bridge, history)
+        choices = keys.remapped(settings.keys, keys.PANE_CHOICES)
+        leading = {key.name.removeprefix("pane_"): keys.shown(key.keys) for key in choices}
+        leading["generated"] = next(keys.shown(key.keys) for key in self.keys if key.name == "generated")
+        self.workspace = Workspace(self.palette, self.bridge, history, leading)
         self.status = StatusLine(self.palette)
-        self.status.input_key = keys.shown(
-            next(key.keys for key in keys.remapped(settings.keys, keys.PANE_CHOICES) if key.name == "pane_output")
-        )
+        self.status.input_key = leading["output"]
         self.key_line = KeyLine(self.palette, self.keys_now)
         self.shower = EventShower(self)
         self.typeahead = Typeahead(self, self._key, self._focus_settled)

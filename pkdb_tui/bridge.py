@@ -125,10 +125,15 @@ class Bridge:
             if any(breakpoint.id == ahead for breakpoint in self.session.breakpoints):
                 await self.session.remove_breakpoints([ahead])
 
-    async def toggle_glue(self) -> None:
-        """Raises PkdbError."""
+    async def toggle_glue(self) -> str:
+        """Show or hide frames of libraries and generated code; the answer says what came of it. Raises PkdbError."""
         async with self._turn:
+            before = len(self.session.require_stop().frames)
             await self.session.show_glue(not self.session.glue)
+            count = abs(len(self.session.require_stop().frames) - before)
+        what = "Frames of libraries and generated code are " + ("shown" if self.session.glue else "hidden")
+        frames = f"{count} frame{'s' if count != 1 else ''}"
+        return f"{what}: {frames} in this stack." if count else f"{what}; this stack has none of them."
 
     async def parallel_print(self, expression: str) -> ThreadValues:
         return await self.session.parallel_print(expression)

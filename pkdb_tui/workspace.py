@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,10 +14,19 @@ from textual.widgets import Static
 
 from pkdb_tui.bridge import Bridge
 from pkdb_tui.keys import PANES
-from pkdb_tui.panes.arrangement import PRESETS, RIGHT, WorkspaceLayout, is_narrow, is_tiny, tabs
+from pkdb_tui.panes.arrangement import (
+    PRESETS,
+    RIGHT,
+    SHARES,
+    WorkspaceLayout,
+    is_narrow,
+    is_tiny,
+    regions,
+    tabs,
+)
 from pkdb_tui.panes.breakpoints import BreakpointsPane
 from pkdb_tui.panes.console import ConsolePane
-from pkdb_tui.panes.frames_around import Divider, Title
+from pkdb_tui.panes.frames_around import NEWS, Divider, Tab, Title
 from pkdb_tui.panes.generated import GeneratedPane
 from pkdb_tui.panes.guard import Guarded
 from pkdb_tui.panes.launches import LaunchesPane
@@ -30,6 +39,10 @@ from pkdb_tui.panes.variables import VariablesPane
 from pkdb_tui.panes.watches import WatchesPane
 
 SHORT = {"variables": "vars", "breakpoints": "breaks"}
+SHORTEST = {
+    "threads": "thr", "variables": "vars", "watches": "watch", "console": "cons", "output": "out", "launches": "launch",
+    "breakpoints": "brk",
+}  # fmt: skip
 TINY = "The terminal is small: the console alone fits. 60×15 shows more."
 
 
@@ -41,8 +54,10 @@ class Workspace(Guarded, Widget):
     #title-tiny { height: 1; }
     """
 
-    def __init__(self, palette: Palette, bridge: Bridge, history: Path | None) -> None:
+    def __init__(self, palette: Palette, bridge: Bridge, history: Path | None, keys: Mapping[str, str]) -> None:
+        """`keys` are those that lead to the panes."""
         super().__init__(id="workspace")
+        self._keys = keys
         self._layout_used = WorkspaceLayout()
         self._default_layout = self._layout_used  # type: ignore[assignment]
         self.palette = palette
@@ -73,29 +88,30 @@ class Workspace(Guarded, Widget):
 
     # --- titles ---
 
-    def _own_title(self, name: str) -> Sequence[tuple[str, str, bool, bool]]:
-        return [self._title(name, True)]
+    def _own_title(self, name: str) -> Sequence[Sequence[Tab]]:
+        return [[self._title(name, True)]]
 
-    def _title(self, name: str, active: bool) -> tuple[str, str, bool, bool]:
+    def _title(self, name: str, active: bool) -> Tab:
         pane = self.panes[name]
         shown = name
         if name == "source" and self.source.path:
             shown = self.source.path.rsplit("/", 1)[-1]
-        return shown, str(getattr(pane, "badge", "")), active, active and self._has_focus(pane)
+        focused = active and self._has_focus(pane)
+        return Tab(name, self._keys.get(name, ""), shown, str(getattr(pane, "badge", "")), active, focused)
 
-    def _tab_titles(self) -> Sequence[tuple[str, str, bool, bool]]:
+    def _tab_titles(self) -> Sequence[Sequence[Tab]]:
+        """The tabs, ever shorter: without counts, but for the mark that there is something new, then with short names."""
         active = self._active_tab()
-        rows = []
-        for name in tabs(self.size):
-            _, badge, on, focused = self._title(name, name == active)
-            label = SHORT.get(name, name) if is_narrow(self.size) else name
-            rows.append((label, badge if name not in RIGHT else "", on, focused))
-        if sum(len(name) + len(badge) + 4 for name, badge, _, _ in rows) > self.size.width:
-            # No room for counts, but for the mark that there is something new.
-            return [
-                (name, badge[:1] if badge.startswith("+") else "", on, focused) for name, badge, on, focused in rows
-            ]
-        return rows
+        beside = is_narrow(self.size) and self._layout_used.wanted.beside
+        full = [self._title(name, name == active and not beside) for name in tabs(self.size)]
+        if is_narrow(self.size):
+            full = [tab._replace(name=SHORT.get(tab.name, tab.name)) for tab in full]
+            full = [tab._replace(badge="") if tab.pane in RIGHT else tab for tab in full]
+        if beside:
+            full.append(self._title("generated", True)._replace(name="C++", badge=""))
+        marked = [tab._replace(badge=NEWS if tab.badge.startswith(NEWS) else "") for tab in full]
+        shortest = [tab._replace(name=SHORTEST.get(tab.pane, tab.name)) for tab in marked]
+        return full, marked, shortest
 
     def _active_tab(self) -> str:
         names = tabs(self.size)
@@ -230,25 +246,28 @@ class Workspace(Guarded, Widget):
         self._change(zoomed="")
 
     def next_preset(self) -> str:
+        """The next layout; the answer says what it gives to which panes."""
         names = list(PRESETS)
         self._preset = names[(names.index(self._preset) + 1) % len(names)]
-        columns, rows = PRESETS[self._preset]
-        self._change(columns=columns, rows=rows)
-        return self._preset
+        columns, rows, narrow_rows = PRESETS[self._preset]
+        self._change(columns=columns, rows=rows, narrow_rows=narrow_rows)
+        placed = regions(self.size, replace(self._layout_used.wanted, zoomed=""))
+        below = f"{self.size.height - placed['tabs'].y - 1} of {self.size.height} rows to the panes at the bottom"
+        beside = "" if is_narrow(self.size) else f", {self.size.width - placed['divider'].x - 1} columns to the right"
+        return f"Layout {self._preset}: {below}{beside}."
 
     def resize_shares(self, columns: int = 0, rows: int = 0) -> None:
         wanted = self._layout_used.wanted
-        self._change(
-            columns=max(25, min(65, wanted.columns + columns)),
-            rows=max(15, min(70, wanted.rows + rows)),
-        )
+        name = "narrow_rows" if is_narrow(self.size) else "rows"
+        share = max(15, min(70, getattr(wanted, name) + rows))
+        self._change(columns=max(25, min(65, wanted.columns + columns)), **{name: share})
 
     def saved_layout(self) -> dict[str, int]:
         wanted = self._layout_used.wanted
-        return {"columns": wanted.columns, "rows": wanted.rows}
+        return {name: getattr(wanted, name) for name in SHARES}
 
     def restore_layout(self, layout: dict[str, int]) -> None:
-        self._change(columns=int(layout.get("columns", 41)), rows=int(layout.get("rows", 30)))
+        self._change(**{name: int(layout[name]) for name in SHARES if name in layout})
 
     def focused_help(self) -> tuple[str, str]:
         name = self.focused_name()

@@ -17,12 +17,16 @@ WIDE = 100
 
 @dataclass(frozen=True)
 class Arrangement:
-    """What decides the geometry. `columns` and `rows` are shares of the right column and the bottom in percent."""
+    """What decides the geometry. `columns` and `rows` are shares of the right column and the bottom in percent.
+
+    Without a right column the bottom has more to show, and a share of its own.
+    """
 
     tab: str = "console"
     zoomed: str = ""
     columns: int = 41
     rows: int = 30
+    narrow_rows: int = 42
     threads: bool = False  # whether the threads pane is worth its rows
     beside: bool = False  # whether the generated C++ stands in the place of the right column
     needs: tuple[tuple[str, int], ...] = ()  # the most rows each pane of the right column has had to show
@@ -31,11 +35,12 @@ class Arrangement:
         return replace(self, tab=name)
 
 
-PRESETS: Mapping[str, tuple[int, int]] = {
-    "balanced": (41, 30),
-    "source": (32, 20),
-    "values": (55, 25),
-    "console": (41, 50),
+SHARES = ("columns", "rows", "narrow_rows")
+PRESETS: Mapping[str, tuple[int, int, int]] = {
+    "balanced": (41, 30, 42),
+    "source": (32, 20, 28),
+    "values": (55, 25, 55),
+    "console": (41, 50, 65),
 }
 
 
@@ -59,7 +64,7 @@ def regions(size: Size, wanted: Arrangement) -> dict[str, Region]:
         return {"title-tiny": Region(0, 0, width, min(1, height)), "console": Region(0, 1, width, max(height - 1, 1))}
     if wanted.zoomed:
         return {f"title-{wanted.zoomed}": Region(0, 0, width, 1), wanted.zoomed: Region(0, 1, width, height - 1)}
-    share = max(wanted.rows, 42) if is_narrow(size) else wanted.rows
+    share = wanted.narrow_rows if is_narrow(size) else wanted.rows
     bottom = max(6, min(height - 6, round(height * share / 100)))
     top = height - bottom
     found: dict[str, Region] = {}

@@ -43,7 +43,11 @@ SHORTEST = {
     "threads": "thr", "variables": "vars", "watches": "watch", "console": "cons", "output": "out", "launches": "launch",
     "breakpoints": "brk",
 }  # fmt: skip
-TINY = "The terminal is small: the console alone fits. 60×15 shows more."
+TINY = (
+    "The terminal is small: the console alone fits. 60×15 shows more.",
+    "The terminal is small: 60×15 shows more.",
+    "60×15 shows more",
+)  # the longest that fits
 
 
 class Workspace(Guarded, Widget):
@@ -74,6 +78,7 @@ class Workspace(Guarded, Widget):
         self.panes: dict[str, Widget] = {name: getattr(self, name) for name in (*PANES, "generated")}
         self._titles = [Title(palette, partial(self._own_title, name), f"title-{name}") for name in self.panes]
         self._titles.append(Title(palette, self._tab_titles, "tabs"))
+        self._tiny = Static(id="title-tiny", markup=False)
         self._divider = Divider(palette, self._junctions)
         self._before_tiny = ""  # the pane that had the focus while there was room for more than the console
         self._peeked: tuple[str, str] | None = None  # the tab that came without being asked for, and the one before
@@ -81,7 +86,7 @@ class Workspace(Guarded, Widget):
         self.moving_focus = 0  # panes that are about to get the focus
 
     def compose(self) -> ComposeResult:
-        yield Static(TINY, id="title-tiny", markup=False)
+        yield self._tiny
         yield from self._titles
         yield self._divider
         yield from self.panes.values()
@@ -100,7 +105,7 @@ class Workspace(Guarded, Widget):
         return Tab(name, self._keys.get(name, ""), shown, str(getattr(pane, "badge", "")), active, focused)
 
     def _tab_titles(self) -> Sequence[Sequence[Tab]]:
-        """The tabs, ever shorter: without counts, but for the mark that there is something new, then with short names."""
+        """The tabs, ever shorter: without counts but for the mark of news, then with short names."""
         active = self._active_tab()
         beside = is_narrow(self.size) and self._layout_used.wanted.beside
         full = [self._title(name, name == active and not beside) for name in tabs(self.size)]
@@ -146,6 +151,7 @@ class Workspace(Guarded, Widget):
         self.forget_needs()
         self.refresh_titles()
         if is_tiny(self.size):
+            self._tiny.update(next((text for text in TINY if len(text) <= self.size.width), TINY[-1]))
             self._before_tiny = self._before_tiny or self.focused_name()
             self.console.input.focus()
         elif self._before_tiny:

@@ -6,7 +6,8 @@ import msgspec
 
 from pkdb_tui.commands.locations import numbers, parse_break, parse_place, read_place, shown_path, written
 from pkdb_tui.commands.registry import ANY, KERNEL, Reply, registry
-from pkdb_tui.engine.api import Breakpoint, BreakpointSpec, BreakpointState, Phase
+from pkdb_tui.engine import formatting
+from pkdb_tui.engine.api import Breakpoint, BreakpointSpec, BreakpointState, Phase, Watch
 from pkdb_tui.engine.errors import UsageError
 from pkdb_tui.engine.session import Session
 
@@ -230,7 +231,8 @@ def listing(session: Session) -> Reply:
     "display",
     "add a watch: show an expression at every stop",
     usage="display [EXPRESSION]",
-    details="Array slices such as `a[j, 0:4]` are shown with their statistics. Without an expression: the list.",
+    details="Array slices such as `a[j, 0:4]` are shown with their statistics, in the watches pane at every stop. "
+    "Without an expression: the list.",
     phases=ANY,
     key="w",
     group="Looking",
@@ -239,7 +241,7 @@ async def display(session: Session, text: str) -> Reply:
     if not text:
         return watches(session)
     made = await session.add_watch(text)
-    return Reply(text=watch_line(made) if session.phase.stopped else f"watch {made.id}: {text}", value=made)
+    return Reply(text=_with_statistics(made) if session.phase.stopped else f"watch {made.id}: {text}", value=made)
 
 
 @registry.command(
@@ -256,22 +258,23 @@ async def undisplay(session: Session, text: str) -> Reply:
 
 
 def watches(session: Session) -> Reply:
-    """All watches, a line each."""
-    return Reply(text="\n".join(watch_line(w) for w in session.watches) or NO_WATCHES)
+    """All watches, a line each, and one for the statistics of an array."""
+    return Reply(text="\n".join(_with_statistics(w) for w in session.watches) or NO_WATCHES)
 
 
-def watch_line(watch: object) -> str:
+def _with_statistics(watch: Watch) -> str:
+    part = watch.evaluation.slice if watch.evaluation is not None and not watch.error else None
+    below = f"\n   {' · '.join(formatting.statistics(part))}" if part is not None else ""
+    return watch_line(watch) + below
+
+
+def watch_line(watch: Watch) -> str:
     """`2: a[j, 0:4] = 0.44877 0.27953 …`."""
-    from pkdb_tui.engine.api import Watch
-
-    assert isinstance(watch, Watch)
     if watch.error:
         return f"{watch.id}: {watch.expression}: {watch.error}"
     if watch.evaluation is None:
         return f"{watch.id}: {watch.expression}"
     if watch.evaluation.slice is not None:
-        from pkdb_tui.engine import formatting
-
         return f"{watch.id}: {watch.expression} = {formatting.array(watch.evaluation.slice.values)}"
     changed = f"  (was {watch.previous})" if watch.changed else ""
     return f"{watch.id}: {watch.expression} = {watch.evaluation.text}{changed}"

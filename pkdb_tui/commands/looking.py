@@ -238,14 +238,14 @@ def thread_values_text(values: ThreadValues) -> str:
 
 @registry.command(
     "info",
-    "list breakpoints, displays, threads, locals, args, launches, the runtime or the source file",
+    "list breakpoints, watches, threads, locals, args, launches, the runtime or the source file",
     aliases=("i",),
-    usage="info breakpoints|displays|threads|locals|args|frame|launches|runtime|source",
+    usage="info breakpoints|watches|threads|locals|args|frame|launches|runtime|source",
     group=GROUP,
 )
 async def info(session: Session, text: str) -> Reply:
     stopped = {"threads": threads, "locals": locals_, "args": args, "frame": whereami, "stack": where}
-    topics = ("breakpoints", "displays", "watches", "launches", "runtime", "source", *stopped)
+    topics = ("breakpoints", "watches", "displays", "launches", "runtime", "source", *stopped)
     found = [topic for topic in topics if text and topic.startswith(text)]
     topic = text if text in topics else found[0] if len(found) == 1 else ""
     if topic in stopped:
@@ -260,13 +260,16 @@ async def info(session: Session, text: str) -> Reply:
         return _runtime(session)
     if topic == "source":
         return Reply(text=current_file(session))
-    raise UsageError(f"`info {text}` is not known." if text else "Info about what?", f"One of {', '.join(topics)}.")
+    raise UsageError(
+        f"`info {text}` is not known." if text else "Info about what?",
+        f"One of {', '.join(t for t in topics if t != 'displays')}.",
+    )
 
 
 def _launches(session: Session) -> Reply:
     rows = [
         f"{_kernel(launch)} {shown_path(launch.file)}:{launch.line} {launch.pattern} {_policy(launch)} {launch.build} "
-        f"{launch.count}× {_launch_time(launch)}"
+        f"{launch.count + (launch.running_since is not None)}× {_launch_time(launch)}"
         + "".join(f"\n  {text}" for text in (*launch.warnings, *_arguments(launch)))
         for launch in session.launches
     ]
@@ -289,6 +292,8 @@ def _kernel(launch: LaunchRecord) -> str:
 
 
 def _launch_time(launch: LaunchRecord) -> str:
+    if launch.stopped:
+        return "stopped"
     if launch.running_since is not None:
         return f"running {formatting.duration(time.monotonic() - launch.running_since)}"
     return f"last {formatting.duration(launch.last_seconds)}"

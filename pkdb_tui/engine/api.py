@@ -328,7 +328,8 @@ class LaunchRecord(Plain, frozen=True, kw_only=True):
     total_seconds: float
     arguments: tuple[Argument, ...] = ()
     warnings: tuple[str, ...] = ()
-    running_since: float | None = None  # time.monotonic() of the engine, while a launch of it runs
+    running_since: float | None = None  # time.monotonic() of the engine, stops left out, while a launch of it runs
+    stopped: bool = False  # that launch is stopped
     stands_for: str = ""  # the kernel the program launched, where another one ran in its place
 
 

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
+    from pkdb_tui.engine.api import Slice
+
 DIGITS = 6  # significant digits of a float in panes
 ALL_DIGITS = 17  # what distinguishes any two floats
 
@@ -106,6 +108,23 @@ def array(values: np.ndarray[Any, Any], *, threshold: int = 1000, width: int = 1
 def layout(text: str, strides: Sequence[int]) -> str:
     """An array's place and layout, with the strides in bytes that `rows` and `columns` stand for."""
     return f"{text}, strides {', '.join(map(str, strides))}" if len(strides) > 1 and "strides" not in text else text
+
+
+def statistics(part: Slice) -> list[str]:
+    """`min 0.1 max 0.9`, `no NaN`, `mean 0.5`, `4 float64`: what is worth least stands last."""
+    found = part.statistics
+    parts: list[str] = []
+    if found.nan or found.inf:
+        parts.append(f"{found.nan} NaN {found.inf} Inf")
+    if found.minimum is not None:
+        parts.append(f"min {number(found.minimum)} max {number(found.maximum)}")
+    if not (found.nan or found.inf) and part.values.dtype.kind in "fc":
+        parts.append("no NaN")
+    if part.truncated:
+        parts.append(f"first {thousands(found.count)} of {thousands(part.total)}")
+    if found.mean is not None:
+        parts.append(f"mean {number(found.mean)}")
+    return [*parts, f"{'×'.join(map(str, part.shape)) or '1'} {part.dtype}"]
 
 
 def columns(values: Sequence[Any], width: int = 0, digits: int = DIGITS) -> list[str]:

@@ -474,7 +474,7 @@ class KernelStops:
             variables=variables,
             breakpoints=stop.breakpoints,
             threads=self._threads or stop.threads,
-            focus=self._focus(thread, variables),
+            focus=await self._focus(thread, frames, places, selected, variables),
             kernel=session.kernels.info(),
             return_text=stop.returned if thread == stop.thread else "",
         )
@@ -489,12 +489,20 @@ class KernelStops:
             self.level = place.index
         return msgspec.structs.replace(view.snapshot, threads=self._threads or view.snapshot.threads)
 
-    def _focus(self, thread: int, variables: tuple[Variable, ...]) -> Focus:
+    async def _focus(
+        self, thread: int, frames: list[Frame], places: list[Place], selected: int, variables: tuple[Variable, ...]
+    ) -> Focus:
+        """The thread and its indices, which are the workunit's, also in a function that it calls."""
         kernel = self._session.kernels.kernel
         count = 1 + max((part.last for part in self._threads), default=thread)
         text = f"thread {thread} of {count}"
+        names = kernel.index_names if kernel is not None else []
+        workunit = max((f.index for f in frames if f.kind is FrameKind.KERNEL), default=selected)
+        if names and workunit != selected and kernel is not None and kernel.build != "release":
+            found = await self._session.kernels.variables(thread, places[workunit].index)
+            variables = tuple(native_variable(variable) for variable in found)
         values = {variable.name: variable.text for variable in variables}
-        for name in kernel.index_names if kernel is not None else ():
+        for name in names:
             if name in values:
                 text += f" · {name} = {values[name]}"
         return Focus(thread=thread, threads=count, text=text)

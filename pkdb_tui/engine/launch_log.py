@@ -12,6 +12,8 @@ from pkdb_tui.engine.api import Event, LaunchLogged, LaunchRecord
 from pkdb_tui.engine.protocol import KernelReady, LaunchBody
 from pkdb_tui.engine.snapshots import argument
 
+_Key = tuple[str, str, int, str]  # kernel, file and line of the call, space
+
 
 class LaunchLog:
     """Launches of one run, in the order of their first one; each change is told to `emit`."""
@@ -21,25 +23,49 @@ class LaunchLog:
         self._now = now
         self._counted: tuple[LaunchRecord, ...] = ()
         self._running: LaunchRecord | None = None
+        self._stopped_at: float | None = None  # since when the running launch is stopped
+        self._stopped = 0.0  # seconds that it was stopped before
+        self._all_stopped: dict[_Key, float] = {}  # seconds that the launches of each row were stopped
+        self._last_stopped: dict[_Key, tuple[int, float]] = {}  # the count of a row then, and those of its last launch
 
     def public(self) -> tuple[LaunchRecord, ...]:
         """The running launch is marked in the row that counts its like, or is a row of its own."""
-        running = self._running
-        if running is None:
-            return self._counted
+        counted = [self._without_stops(row) for row in self._counted]
+        if self._running is None:
+            return tuple(counted)
+        running = msgspec.structs.replace(
+            self._running, running_since=self._since(), stopped=self._stopped_at is not None
+        )
         rows = [
             msgspec.structs.replace(
                 row,
                 running_since=running.running_since,
+                stopped=running.stopped,
                 build=running.build,
                 policy=running.policy,
                 arguments=running.arguments,
             )
             if _key(row) == _key(running)
             else row
-            for row in self._counted
+            for row in counted
         ]
-        return (*rows, running) if rows == list(self._counted) else tuple(rows)
+        return (*rows, running) if rows == counted else tuple(rows)
+
+    def _since(self) -> float:
+        """When the running launch would have begun, had it not been stopped meanwhile."""
+        assert self._running is not None
+        assert self._running.running_since is not None
+        stopped = self._stopped + (self._now() - self._stopped_at if self._stopped_at is not None else 0.0)
+        return self._running.running_since + stopped
+
+    def _without_stops(self, row: LaunchRecord) -> LaunchRecord:
+        """With the time that its launches ran: the program measures that at which they are stopped, too."""
+        count, last = self._last_stopped.get(_key(row), (0, 0.0))
+        return msgspec.structs.replace(
+            row,
+            last_seconds=max(row.last_seconds - last, 0.0) if row.count == count else row.last_seconds,
+            total_seconds=max(row.total_seconds - self._all_stopped.get(_key(row), 0.0), 0.0),
+        )
 
     def counted(self, bodies: Sequence[dict[str, Any]]) -> None:
         """What the program counted so far."""
@@ -48,6 +74,7 @@ class LaunchLog:
 
     def began(self, kernel: KernelReady) -> None:
         """A launch that is debugged, or in which the program was paused."""
+        self._stopped_at, self._stopped = None, 0.0
         call = kernel.frames[0] if kernel.frames else None
         self._running = LaunchRecord(
             kernel=kernel.kernel,
@@ -65,15 +92,30 @@ class LaunchLog:
         )
         self._tell()
 
+    def stopped(self, stopped: bool) -> None:
+        """Whether the launch that runs is stopped, which is no time of its own."""
+        if self._running is None or stopped == (self._stopped_at is not None):
+            return
+        if self._stopped_at is not None:
+            self._stopped += self._now() - self._stopped_at
+        self._stopped_at = self._now() if stopped else None
+        self._tell()
+
     def ended(self) -> None:
         """No launch runs any more."""
         if self._running is not None:
+            self.stopped(False)
+            key = _key(self._running)
+            count = next((row.count for row in self._counted if _key(row) == key), 0)
+            self._all_stopped[key] = self._all_stopped.get(key, 0.0) + self._stopped
+            self._last_stopped[key] = count, self._stopped
             self._running = None
             self._tell()
 
     def forget(self) -> None:
         """Another run begins."""
         self._counted, self._running = (), None
+        self._all_stopped, self._last_stopped = {}, {}
         self._tell()
 
     def _tell(self) -> None:
@@ -87,5 +129,5 @@ def _record(body: LaunchBody) -> LaunchRecord:
     )
 
 
-def _key(row: LaunchRecord) -> tuple[str, str, int, str]:
+def _key(row: LaunchRecord) -> _Key:
     return row.kernel, row.file, row.line, row.space

@@ -1,4 +1,4 @@
-"""What is kept of a program between sessions: its breakpoints, displays and the screen's layout.
+"""What is kept of a program between sessions: its breakpoints, watches and the screen's layout.
 
 One JSON file a program, in the folder PKDB_STATE names, else in the user's state folder. A file that can't be used is
 left aside with a notice, and is kept under another name when the next session is saved.
@@ -94,7 +94,7 @@ def read(program: str) -> Saved | None:
 
 
 async def restore(session: Session) -> dict[str, Any]:
-    """Bring breakpoints and displays back, to be called before the start; returns the saved layout."""
+    """Bring breakpoints and watches back, to be called before the start; returns the saved layout."""
     program = program_name(session.options)
     if not program:
         return {}
@@ -129,7 +129,7 @@ async def _restore_breakpoint(session: Session, saved: SavedBreakpoint) -> None:
 
 
 def save(session: Session, layout: dict[str, Any] | None = None) -> str:
-    """Keep breakpoints, displays and the layout for the next session; what went wrong, empty when nothing did."""
+    """Keep breakpoints, watches and the layout for the next session; what went wrong, empty when nothing did."""
     program = program_name(session.options)
     if not program:
         return ""
@@ -151,7 +151,7 @@ def save(session: Session, layout: dict[str, Any] | None = None) -> str:
         _keep_unusable(program, path)
         state_files.write(path, msgspec.json.format(msgspec.json.encode(saved)))
     except OSError as error:
-        return f"Breakpoints and displays could not be saved in {path}: {error.strerror}. {state_files.REMEDY}"
+        return f"Breakpoints and watches could not be saved in {path}: {error.strerror}. {state_files.REMEDY}"
     return ""
 
 

@@ -134,6 +134,7 @@ class Session:
             if not phase.running and not phase.stopped:
                 asyncio.get_running_loop().call_soon(self.settle)
             self.emit(PhaseChanged(phase=phase, generation=self.generation))
+            self.launch_log.stopped(phase is Phase.STOPPED_KERNEL)
             self.terminal_input.follow()
 
     def unsettle(self) -> None:

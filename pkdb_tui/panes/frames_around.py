@@ -45,7 +45,7 @@ class Tab(NamedTuple):
 class Title(Guarded, Widget):
     """`─ 3:stack ─────`, `─[3:stack]─────` with the focus; with several names it is a line of tabs.
 
-    `read` gives them in several lengths, the fullest first; where the first two don't fit, all are tried closer together.
+    `read` gives them in several lengths, the fullest first: two with room between, then all closer together.
     """
 
     DEFAULT_CSS = "Title { height: 1; background: transparent; }"

@@ -19,14 +19,13 @@ CHOICES = 40
 
 
 class TextScreen(Guarded, ModalScreen[None]):
-    """A page of text over the screen; any of Esc, q, Enter and ? closes it."""
+    """A page of text in the place of the screen; any of Esc, q, Enter and ? closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark,enter", "dismiss", "close")]
     DEFAULT_CSS = """
-    TextScreen { align: center middle; }
     #page {
         scrollbar-size: 1 1; scrollbar-color: $panel; scrollbar-background: $surface;
-        width: 90%; max-width: 110; height: 85%; background: $surface; border: solid $panel; padding: 0 1;
+        width: 100%; height: 100%; background: $surface; border: solid $panel; padding: 0 1;
         border-title-color: $foreground; border-subtitle-color: $foreground;
     }
     """

@@ -77,9 +77,11 @@ class LaunchesPane(Pane):
         return str(len(self._launches)) if self._launches else ""
 
     def _times(self, launch: LaunchRecord) -> tuple[str, str, str]:
-        """(how often, the last time or the running one, the total)."""
-        count = f"{formatting.thousands(launch.count)}×"
-        if launch.running_since is not None:
+        """(how often, the launch under way included, the last time or the running one, the total)."""
+        count = f"{formatting.thousands(launch.count + (launch.running_since is not None))}×"
+        if launch.stopped:
+            last = "stopped"
+        elif launch.running_since is not None:
             last = f"running {formatting.duration(max(self._now() - launch.running_since, 0.0))}"
         else:
             last = f"last {formatting.duration(launch.last_seconds)}"

@@ -29,7 +29,7 @@ def _clock(seconds: float) -> str:
 
 
 class StatusLine(Guarded, Widget):
-    """`yax.py ▪ kernel yax · OpenMP · launch 1 · breakpoint 2      thread 3 of 8 · j = 96     00:00.41`."""
+    """`yax.py ▪ kernel yax · OpenMP · launch 1 · breakpoint 2      thread 3 of 8 · j = 96     ran 00:00.41`."""
 
     DEFAULT_CSS = "StatusLine { height: 1; dock: top; background: $surface; }"
 
@@ -44,6 +44,7 @@ class StatusLine(Guarded, Widget):
         self._snapshot: StopSnapshot | None = None
         self._cause: ExitCause | None = None
         self._wanted = False  # the program waits for input
+        self._widest_focus = 0, 0  # of this launch, the columns that the focus took at most
         self._activity = ""
         self._activity_since = 0.0
         self._running_since = now()
@@ -114,7 +115,7 @@ class StatusLine(Guarded, Widget):
         program: Row = [(f" {self.program} ", palette.here), ("▪ ", palette.dim)]
         focus: Row = []
         if stop.focus is not None and stop.location.kind is FrameKind.KERNEL:
-            focus = [(f"{stop.focus.text}   ", palette.here)]
+            focus = [(f"{self._focus_text(stop)}   ", palette.here)]
         elif self.runtime and self.size.width >= 140:
             focus = [(f"{self.runtime}   ", palette.dim)]
         clock = self._elapsed()
@@ -130,6 +131,19 @@ class StatusLine(Guarded, Widget):
         for row in (*shorter, [], *shorter[-1:]):  # where nothing fits, the thread at least does
             yield [(" ", palette.text), *why], row
 
+    def _focus_text(self, stop: StopSnapshot) -> str:
+        """The thread and its indices, at one place from stop to stop of a launch and from thread to thread."""
+        assert stop.focus is not None
+        thread, threads = stop.focus.thread, stop.focus.threads
+        rest = stop.focus.text.removeprefix(f"thread {thread} of {threads}")
+        text = stop.focus.text
+        if rest != text:
+            text = f"thread {thread:>{len(str(threads - 1))}} of {threads}{rest}"
+        launch = stop.kernel.launch if stop.kernel is not None else 0
+        widest = self._widest_focus[1] if self._widest_focus[0] == launch else 0
+        self._widest_focus = launch, max(widest, cell_len(text))
+        return text.ljust(self._widest_focus[1])
+
     def _where(self, stop: StopSnapshot) -> Row:
         """The kernel, its space and launch, or the Python function; what is worth least stands last."""
         if stop.kernel is None:
@@ -144,7 +158,7 @@ class StatusLine(Guarded, Widget):
 
     def _elapsed(self) -> tuple[str, Style]:
         seconds = self._now() - self._running_since if self._phase.running else self._ran
-        return f"{_clock(seconds)} ", self.palette.dim
+        return f"{'runs' if self._phase.running else 'ran'} {_clock(seconds)} ", self.palette.dim
 
     def _row(self, width: int) -> tuple[Row, Row]:
         stop = self._snapshot

@@ -11,7 +11,7 @@ from textual.message import Message
 
 from pkdb_tui import keys
 from pkdb_tui.engine import formatting
-from pkdb_tui.engine.api import ArrayStatistics, Slice, Variable, VariableKind, Watch
+from pkdb_tui.engine.api import Slice, Variable, VariableKind, Watch
 from pkdb_tui.panes.base import Inspect, Pane, Row, RunCommand
 from pkdb_tui.panes.fitting import fitted, longest, wrapped
 from pkdb_tui.panes.palette import Palette
@@ -35,7 +35,10 @@ class EditWatch(Message):
 class WatchesPane(Pane):
     name_of_pane = "watches"
     BINDINGS: ClassVar[list[BindingType]] = keys.pane_bindings("watches")
-    help_text = "w adds a watch. Below a slice stand its NaNs, least, greatest and mean; a changed element is marked."
+    help_text = (
+        "w adds a watch. Below a slice stand its NaNs, least, greatest and mean; a changed element is marked.\n"
+        "Enter shows all of a watch."
+    )
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(palette)
@@ -128,7 +131,7 @@ class WatchesPane(Pane):
             rows.append(row)
         if not flows and len(part.values) > ROWS:
             rows.append([blank, ("…", palette.dim)])
-        below = [statistics_text(part.statistics, part, room)] if not note else wrapped(note, room)
+        below = [statistics_text(part, room)] if not note else wrapped(note, room)
         return rows + [[blank, (text, palette.dim)] for text in below]
 
     def row_count(self) -> int:
@@ -177,21 +180,8 @@ def _texts(watch: Watch) -> tuple[str, str]:
     return texts_of(value)
 
 
-def statistics_text(found: ArrayStatistics, part: Slice, room: int) -> str:
-    """`min 0.1 max 0.9 · mean 0.5 · no NaN · 4 float64`, as much of it as fits."""
-    shape = "×".join(map(str, part.shape)) or "1"
-    parts: list[str] = []
-    if found.nan or found.inf:
-        parts.append(f"{found.nan} NaN {found.inf} Inf")
-    if found.minimum is not None:
-        parts.append(f"min {formatting.number(found.minimum)} max {formatting.number(found.maximum)}")
-    if not (found.nan or found.inf) and part.values.dtype.kind in "fc":
-        parts.append("no NaN")
-    if part.truncated:
-        parts.append(f"first {formatting.thousands(found.count)} of {formatting.thousands(part.total)}")
-    if found.mean is not None:
-        parts.append(f"mean {formatting.number(found.mean)}")
-    parts.append(f"{shape} {part.dtype}")
-    while len(parts) > 1 and len(" · ".join(parts)) > room:
-        parts.pop()
-    return " · ".join(parts)
+def statistics_text(part: Slice, room: int) -> str:
+    """`min 0.1 max 0.9 · mean 0.5 · no NaN · 4 float64`, as much of it as fits, and `…` for the rest."""
+    parts = formatting.statistics(part)
+    texts = [" · ".join(parts), *(" · ".join(parts[:count]) + " …" for count in range(len(parts) - 1, 0, -1))]
+    return next((text for text in texts if cell_len(text) <= room), texts[-1])

@@ -99,7 +99,7 @@ def test_a_state_folder_that_cant_be_written(start: Start, tmp_path: Path) -> No
         screen.wait_for(r"▪ python · <module> · breakpoint 1")
         said = quit_by_key(screen)
     assert said.count("warning: ") == 1
-    assert f"warning: Breakpoints and displays could not be saved in {folder}/programs/program-" in said
+    assert f"warning: Breakpoints and watches could not be saved in {folder}/programs/program-" in said
     assert "Read-only file system. Make room there, or set PKDB_STATE to a folder that can be written." in said
 
 

@@ -67,7 +67,7 @@ def left(state: Path) -> str:
     return said
 
 
-NOT_SAVED = "warning: Breakpoints and displays could not be saved in "
+NOT_SAVED = "warning: Breakpoints and watches could not be saved in "
 REMEDY = "Make room there, or set PKDB_STATE to a folder that can be written."
 
 

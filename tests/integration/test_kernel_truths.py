@@ -97,6 +97,8 @@ def test_conditions_hold_in_kernels_and_functions_stop(script: Path, runtime: st
     )  # fmt: skip
     assert "(6, 3.0)" in run.lines
     assert "5.0" in run.lines
+    # In a function the indices are still those of the workunit that called it.
+    assert any(f"truths.py:{HALF} in half" in line and line.endswith(" · i = 5") for line in run.starting("stopped: "))
     assert any("half" in line and f"truths.py:{HALF}" in line for line in run.starting(">  0"))
     assert any("work" in line and f"truths.py:{WORK}" in line for line in run.starting("   1"))
 

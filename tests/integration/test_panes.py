@@ -17,6 +17,8 @@ pytestmark = pytest.mark.skipif(
     shutil.which("gdb") is None or shutil.which("g++") is None, reason="needs gdb and g++: apt-get install gdb g++"
 )
 
+THOUGHT = 1.0  # seconds a person looks at a stop
+
 
 class Watched:
     """A session on a fixture, its commands carried out one after the other."""
@@ -133,10 +135,14 @@ async def test_a_running_launch_is_listed_and_counted_when_it_has_ended() -> Non
         (row,) = run.session.launches
         assert (row.kernel, row.line, row.count, row.build) == ("mark", 19, 0, "debug")
         assert row.running_since is not None
+        assert row.stopped
+        assert " 1× stopped" in (await language.run("info launches", run.session)).text
+        await asyncio.sleep(THOUGHT)
         await run.do("delete 1", "finish")
         (row,) = run.session.launches
-        assert (row.line, row.count, row.running_since) == (19, 1, None)
-        assert row.last_seconds > 0
+        assert (row.line, row.count, row.running_since, row.stopped) == (19, 1, None, False)
+        assert 0 < row.last_seconds < THOUGHT  # the kernel's time, not the person's
+        assert row.total_seconds == row.last_seconds
 
 
 async def test_a_value_is_inspected_whole_in_the_kernel_and_in_python() -> None:

@@ -199,7 +199,7 @@ async def test_the_focus_is_seen_without_colours(tmp_path: Path) -> None:
     app = debugging(tmp_path, "a = 1\nb = 2\n")
     async with app.run_test(size=(120, 40)) as pilot:
         await until_phase(app, Phase.STOPPED_PYTHON)
-        for key, name in [("3", "stack"), ("4", "variables"), ("colon", "console"), ("escape", "p.py")]:
+        for key, name in [("3", "3:stack"), ("4", "4:variables"), ("colon", "6:console"), ("escape", "1:p.py")]:
             await pilot.press(key)
             await pilot.pause()
             assert re.findall(r"─\[([^\s\]]+)", seen(app)) == [name]
@@ -425,12 +425,12 @@ async def test_new_output_marks_its_tab_without_colours(tmp_path: Path) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await until_phase(app, Phase.STOPPED_PYTHON)
         await pilot.pause()
-        assert " output ─" in seen(app)
+        assert "─7:output─" in seen(app)
         await pilot.press("n")
-        await until_seen(app, pilot, " output + ─")
+        await until_seen(app, pilot, "─7:output +1─")
         await pilot.press("7")
         await pilot.pause(0.1)
-        assert "[output]─" in seen(app)
+        assert "[7:output 1]8:" in seen(app)
         await pilot.press("n")
         await app.workers.wait_for_complete([worker for worker in app.workers if worker.group == "commands"])
         await app.bridge.session.settled()

@@ -24,7 +24,7 @@ async def line_at(width: int, **changes: object) -> str:
 async def test_all_of_it_where_there_is_room() -> None:
     line = await line_at(120)
     assert line.startswith(" yax.py ▪ kernel yax · OpenMP · launch 1 · breakpoint 2 ")
-    assert line.endswith(" thread 3 of 8 · j = 96   00:00.00")
+    assert line.endswith(" thread 3 of 8 · j = 96   ran 00:00.00")
 
 
 @pytest.mark.parametrize("focus", ["thread 3 of 8 · j = 96", "thread 127 of 128 · i = 1048576, j = 1048576"])
@@ -57,6 +57,21 @@ async def test_the_thread_is_named_where_there_is_hardly_any_room(width: int, li
 
 async def test_a_breakpoint_and_its_thread_on_twenty_columns() -> None:
     assert (await line_at(20)).split() == ["breakpoint", "2", "t3"]
+
+
+async def test_the_focus_keeps_its_place_from_thread_to_thread() -> None:
+    status = StatusLine(PALETTE, lambda: 0.0)
+    stops = [(9, "j = 96"), (10, "j = 104"), (3, "j = 7"), (11, "j = 1")]
+    async with shown(status, 120, 1):
+        status.show_phase(Phase.STOPPED_KERNEL)
+        at = []
+        for thread, index in stops:
+            focus = Focus(thread=thread, threads=16, text=f"thread {thread} of 16 · {index}")
+            status.show_stop(kernel_stop(focus=focus))
+            line = lines(status)[0]
+            assert f"thread {thread:>2} of 16 · {index}" in line
+            at.append((line.index("thread"), line.index("j = ")))
+        assert len(set(at[1:])) == 1  # the longest has been seen
 
 
 LONG_MESSAGE = "A breakpoint that is far away can't be set: " + "its line has no code and neither has the next; " * 4

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 from host import PALETTE, lines, sent, shown
+from msgspec.structs import replace
 from values import FILE, breakpoint_at, kernel_stop
 
 from pkdb_tui.engine.api import Argument, BreakpointState, ExitCause, LaunchRecord, Phase, Progress, VariableKind
@@ -133,7 +134,9 @@ async def test_a_running_launch_is_listed_with_its_time() -> None:
             pane.show((running,))
             words = lines(pane)[0].split()
             assert words[:2] == ["▸damp", "yax.py:25"]
-            assert words[-4:] == ["0×", "running", "2.5", "s"]
+            assert words[-4:] == ["1×", "running", "2.5", "s"]
+            pane.show((replace(running, stopped=True),))
+            assert lines(pane)[0].split()[-2:] == ["1×", "stopped"]
 
 
 async def test_the_top_line_says_what_where_why_and_the_focus() -> None:
@@ -144,7 +147,7 @@ async def test_the_top_line_says_what_where_why_and_the_focus() -> None:
         line.show_stop(kernel_stop())
         text = lines(line)[0]
         assert text.startswith(" yax.py ▪ kernel yax · OpenMP · launch 1 · breakpoint 2")
-        assert text.endswith("thread 3 of 8 · j = 96   00:00.00")
+        assert text.endswith("thread 3 of 8 · j = 96   ran 00:00.00")
 
 
 async def test_a_narrow_top_line_keeps_the_reason() -> None:

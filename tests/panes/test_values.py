@@ -118,7 +118,7 @@ async def test_a_slice_is_a_row_of_numbers_over_its_statistics() -> None:
         pane.show((watch,))
         assert lines(pane)[:2] == [
             " y[j:j+4]   0.32433  0.15355  0.8812       nan",
-            "           1 NaN 0 Inf · min 0.15355 max 0.8812",
+            "           1 NaN 0 Inf · min 0.15355 max 0.8812 …",
         ]
 
 
@@ -133,7 +133,7 @@ async def test_numbers_that_dont_fit_are_left_out_whole() -> None:
             "         4.5      5.5      6.5",
             "         7.5      8.5      9.5",
             "        10.5     11.5     12.5 …",
-            "    min 1.5 max 40.5 · no NaN",
+            "    min 1.5 max 40.5 · no NaN …",
         ]
 
 

@@ -145,7 +145,7 @@ async def test_a_folder_that_can_not_be_written_is_told(remembered: Remembered) 
     session = remembered.session()
     await session.add_breakpoint(remembered.spec(2))
     problem = saved.save(session)
-    assert problem.startswith(f"Breakpoints and displays could not be saved in {remembered.path}: ")
+    assert problem.startswith(f"Breakpoints and watches could not be saved in {remembered.path}: ")
     assert problem.endswith("set PKDB_STATE to a folder that can be written.")
 
 

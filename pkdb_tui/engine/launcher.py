@@ -21,6 +21,7 @@ from pathlib import Path
 
 from pkdb_tui.engine.api import LaunchOptions
 from pkdb_tui.engine.errors import LaunchError
+from pkdb_tui.engine.held_output import HeldOutput
 from pkdb_tui.engine.native.proc import session_members, thread_state
 from pkdb_tui.engine.printed import Lines
 
@@ -51,9 +52,7 @@ class Program:
         self._on_output = on_output
         self._on_exit = on_exit
         self._loop = asyncio.get_running_loop()
-        self._held: list[bytes] = []
-        self._held_bytes = 0
-        self._dropped = 0
+        self._held = HeldOutput(HELD)
         self._flush: asyncio.TimerHandle | None = None
         self._input = b""
         self._reaped = asyncio.Event()
@@ -128,15 +127,13 @@ class Program:
         if not data:  # the terminal is hung up: the leader of its session ended
             self._loop.remove_reader(self.master)
             return False
-        self._held.append(data)
-        self._held_bytes += len(data)
-        while self._held_bytes > HELD:
-            oldest = self._held.pop(0)
-            self._held_bytes -= len(oldest)
-            self._dropped += len(oldest)
-        if self._flush is None:
-            self._flush = self._loop.call_later(FLUSH_SECONDS, self.flush)
+        self._held.add(data)
+        self._flush_soon()
         return True
+
+    def _flush_soon(self) -> None:
+        if self._flush is None:
+            self._flush = self._loop.call_later(FLUSH_SECONDS, self._flush_lines)
 
     def drain(self) -> None:
         """Deliver everything the program has written so far: to be called before a stop is shown."""
@@ -145,13 +142,21 @@ class Program:
             budget -= 1
         self.flush()
 
+    def _flush_lines(self) -> None:
+        self._flush = None
+        self._deliver(*self._held.take_lines())
+        if self._held:
+            self._flush_soon()
+
     def flush(self) -> None:
+        """Deliver what has been read."""
         if self._flush is not None:
             self._flush.cancel()
             self._flush = None
-        if self._held or self._dropped:
-            data, dropped = b"".join(self._held), self._dropped
-            self._held, self._held_bytes, self._dropped = [], 0, 0
+        self._deliver(*self._held.take())
+
+    def _deliver(self, data: bytes, dropped: int) -> None:
+        if data or dropped:
             self._on_output(data, dropped)
 
     def _let_go(self) -> None:

@@ -115,6 +115,8 @@ class TerminalInput:
             began = time.monotonic()
             wanted = waits_for(program.pid, program.terminal)
             self._took = time.monotonic() - began
+            if wanted:
+                program.drain()  # its question comes first
             self._tell(wanted)
         self.follow()
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pkdb_tui.commands import language
 from pkdb_tui.commands.registry import Reply
 from pkdb_tui.engine import saved
-from pkdb_tui.engine.api import Event, ExitCause, Exited, InputWanted, LaunchOptions, Notice, Phase, Severity
+from pkdb_tui.engine.api import Event, ExitCause, Exited, InputWanted, LaunchOptions, Notice, Phase, Severity, Stopped
 from pkdb_tui.engine.errors import PkdbError
 from pkdb_tui.engine.session import Session
 from pkdb_tui.plain_output import JsonPrinter, Printer, TextPrinter
@@ -38,6 +38,8 @@ class Plain:
         self._released = asyncio.Event()  # the prompt was asked for while the program runs
         self._interrupted = False
         self._typed = b""
+        self._asking = ""  # the prompt that stands there while a line is waited for
+        self._again: asyncio.Task[None] | None = None
         self._task: asyncio.Task[int] | None = None
         self._ending = HUNG_UP
 
@@ -45,6 +47,8 @@ class Plain:
         if isinstance(event, InputWanted) and sys.stdin.isatty() and isinstance(self.printer, TextPrinter):
             return  # the cursor stands behind the program's prompt
         try:
+            if self._asking and isinstance(event, Stopped | Exited):
+                self._ask_again()
             self.printer.event(event)
         except BrokenPipeError:
             _write_nowhere()
@@ -118,6 +122,22 @@ class Plain:
             line = f"{line}\n{more}"
         return line
 
+    def _ask_again(self) -> None:
+        """Show the prompt once more, behind all that is said of a stop or an end that came while it stood there."""
+        if not isinstance(self.printer, TextPrinter):
+            return
+        printer = self.printer
+        printer.fresh = False
+
+        async def when_all_is_said() -> None:
+            await self.session.settled()
+            if self._asking:
+                sys.stdout.write(self._asking)
+                sys.stdout.flush()
+                printer.fresh = False
+
+        self._again = asyncio.ensure_future(when_all_is_said())
+
     async def _line(self, line: str) -> None:
         try:
             reply = await language.run(line, self.session)
@@ -167,8 +187,14 @@ class Plain:
             with suppress(RuntimeError):  # the loop is closed: nobody asks any more
                 loop.call_soon_threadsafe(lambda: None if line.done() else line.set_result(answer))
 
+        self._asking = prompt if sys.stdin.isatty() else ""
         threading.Thread(target=wait, daemon=True).start()
-        return await line
+        try:
+            return await line
+        finally:
+            if self._asking and isinstance(self.printer, TextPrinter):
+                self.printer.fresh = True  # behind the line that was typed
+            self._asking = ""
 
     def _piped(self) -> str | None:
         """Read below Python's buffers: a lock held by a thread left behind would break the interpreter's end."""

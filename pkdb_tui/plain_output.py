@@ -54,7 +54,7 @@ class TextPrinter(Printer):
     def __init__(self, out: TextIO, errors: TextIO) -> None:
         self._out = out
         self._errors = errors
-        self._fresh = True  # the cursor is at the start of a line
+        self.fresh = True  # the cursor is at the start of a line
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def event(self, event: Event) -> None:
@@ -89,20 +89,20 @@ class TextPrinter(Printer):
         if text:
             self._out.write(text)
             self._out.flush()
-            self._fresh = text.endswith("\n")
+            self.fresh = text.endswith("\n")
 
     def _say(self, text: str) -> None:
-        if not self._fresh:
+        if not self.fresh:
             self._out.write("\n")
-            self._fresh = True
+            self.fresh = True
         self._out.write(text + "\n")
         self._out.flush()
 
     def _complain(self, text: str) -> None:
-        if not self._fresh:
+        if not self.fresh:
             self._out.write("\n")
             self._out.flush()
-            self._fresh = True
+            self.fresh = True
         self._errors.write(f"error: {text}\n")
         self._errors.flush()
 

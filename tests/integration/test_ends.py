@@ -115,6 +115,21 @@ def test_children_that_outlive_the_program_go_with_the_session() -> None:
     assert gone(marker)
 
 
+def test_an_end_that_comes_at_the_prompt_stands_on_a_line_of_its_own_and_brings_the_prompt_again() -> None:
+    marker = f"mark{uuid.uuid4().hex}"
+    with terminal("waits.py", "calling", marker) as child:
+        child.expect_exact(PROMPT)
+        (program,) = [pid for pid in living(marker) if pid != child.pid]
+        os.kill(program, signal.SIGKILL)
+        child.expect_exact(f"\r\nexited: signal SIGKILL\r\n{PROMPT}")
+        child.sendline("info breakpoints")
+        child.expect_exact(f"there are no breakpoints\r\n{PROMPT}")
+        assert child.before == ""
+        child.sendline("quit")
+        child.expect(pexpect.EOF)
+    assert gone(marker)
+
+
 def test_a_killed_debugger_leaves_no_process() -> None:
     marker = f"mark{uuid.uuid4().hex}"
     with terminal("waits.py", "spinning", marker) as child:

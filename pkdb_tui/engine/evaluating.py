@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from pkdb_tui.engine.api import Evaluation, Notice
+from pkdb_tui.engine.api import Evaluation, Notice, Phase, Severity
 from pkdb_tui.engine.errors import DebuggeeLost, ExpressionError, NotHere
 from pkdb_tui.engine.native.base import NativeVariable
+from pkdb_tui.engine.native.proc import threads_of
 from pkdb_tui.engine.protocol import EvaluateBody, KernelVariable
 from pkdb_tui.engine.snapshots import NATIVE
 
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 WATCH_SECONDS = 2.0
 LATE_SECONDS = 3.0  # that the program's side gets, beyond the time limit, to break an evaluation off
 ENDING_SECONDS = 5.0  # that a process may take to end, once its connection is closed
+CRASHED = (
+    "{what} crashed: {fault}. It ran in the program itself, which can't go on.",
+    "The kernel can still be looked at, but Python answers no more. `continue` lets the crash end the program, "
+    "`restart` runs it again with all breakpoints.",
+)
+LEFT = "An expression that was left behind"
 SHOWN = 60  # characters of an expression in a message
 BLOCKED = NotHere(
     "The framework holds Python's lock while its kernel runs, so Python can't be evaluated here.",
@@ -43,6 +50,10 @@ class Evaluator:
         self._running: list[str] = []  # what is being evaluated, innermost last
         self._hurry = asyncio.Event()  # the person does not want to wait any longer
         self._overdue = ""
+        self._servers: set[int] = set()  # threads of the system that evaluate while a kernel is looked at
+        self._before: set[int] = set()  # threads of the system that were there before what is evaluated now
+        self.crash: ExpressionError | None = None  # how an expression has crashed: the program can't go on
+        self._crashing = ""  # that expression
         self.timeout = 10.0
 
     @property
@@ -52,7 +63,7 @@ class Evaluator:
     @property
     def overdue(self) -> bool:
         """Whether an evaluation runs on that could not be broken off: nothing of Python's answers until it ends."""
-        return bool(self._overdue)
+        return bool(self._overdue) or self.crash is not None
 
     def interrupt(self) -> None:
         """Break off what is being evaluated; answered by the evaluation's own end."""
@@ -61,8 +72,50 @@ class Evaluator:
 
     def forget(self) -> None:
         """Another program, or none."""
-        self._overdue = ""
+        self._overdue, self.crash = "", None
+        self._servers = set()
         self._session.connection.busy = None
+
+    # --- what the threads of expressions do ---
+
+    def serving(self, thread: int) -> None:
+        """A thread of the program's, by the system's number, evaluates from now on, at stops in a kernel."""
+        self._servers.add(thread)
+
+    def launch_ended(self) -> None:
+        """What is evaluated from now on is so where the program stops."""
+        self._servers = set()
+
+    def runs_in(self, thread: int) -> bool:
+        """Whether an expression runs in a thread: where it was begun, or in one that came up meanwhile."""
+        if thread in self._servers:
+            return True
+        return self.under_way and (self._session.phase is Phase.STOPPED_PYTHON or thread not in self._before)
+
+    def crashed(self, fault: str) -> None:
+        """A thread of an expression stands at a fault, which ends the program when it goes on."""
+        session = self._session
+        if session.phase is Phase.STOPPED_PYTHON:  # as it would without a native debugger
+            session.spawn(session.kernels.controller.resume())
+            return
+        text = self._running[-1] if self._running else self._overdue
+        self._crashing = text
+        title, hint = CRASHED
+        what = f"`{_short(text)}`" if text else LEFT
+        self.crash = session.connection.busy = ExpressionError(title.format(what=what, fault=fault), hint)
+        if self._running:
+            self._hurry.set()
+        else:
+            session.emit(Notice(text=str(self.crash), severity=Severity.ERROR))
+
+    async def end_by_crash(self, *, going: bool) -> None:
+        """Let the program end by what an expression did; only when all of it is to go on. Raises the crash."""
+        assert self.crash is not None
+        if not going:
+            raise self.crash
+        self._session.ended_by = self._crashing or LEFT
+        await self._session.kernels.resume("")
+        self._session.enter(Phase.RUNNING_KERNEL)
 
     # --- in Python ---
 
@@ -74,6 +127,8 @@ class Evaluator:
         snapshot = session.require_stop()
         if session.placing.kernel_holds_lock:
             raise BLOCKED
+        if session.program is not None and not self._running:
+            self._before = threads_of(session.program.pid)
         place = session.places[snapshot.frame]
         request = session.connection.request(
             "evaluate",
@@ -111,7 +166,7 @@ class Evaluator:
         hurry = asyncio.ensure_future(self._hurry.wait())
         try:
             await asyncio.wait({request, hurry}, timeout=timeout + LATE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-            if not request.done() and hurry.done():
+            if not request.done() and hurry.done() and self.crash is None:
                 await asyncio.wait({request}, timeout=LATE_SECONDS)
         except asyncio.CancelledError:
             request.cancel()
@@ -120,6 +175,9 @@ class Evaluator:
             hurry.cancel()
         if request.done():
             return request.result()
+        if self.crash is not None:
+            request.add_done_callback(lambda late: late.cancelled() or late.exception())
+            raise self.crash
         self._overdue = _short(text)
         self._session.connection.busy = ExpressionError(
             f"`{self._overdue}` still runs in the program, in native code that can't be broken off.",

@@ -33,6 +33,7 @@ from pkdb_tui.engine.native.base import (
     ControllerEvent,
     ControllerHangs,
     ControllerLost,
+    ExpressionFaulted,
     Hit,
     KernelStopped,
     NativeStop,
@@ -194,6 +195,7 @@ class KernelStops:
         self._left = None
         try:
             await session.kernels.ended()
+            session.evaluator.launch_ended()
             session.launch_log.ended()
             session.snapshot = None
             session.enter(Phase.RUNNING_PYTHON)
@@ -225,6 +227,9 @@ class KernelStops:
         kind = {"next": StepKind.NEXT, "step": StepKind.STEP, "finish": StepKind.FINISH, "until": StepKind.UNTIL}
         if session.kernels.stop is not self._shown:
             raise WrongPhase("The kernel has stopped anew.", "Look at that stop, then go on.")
+        if session.evaluator.crash:
+            await session.evaluator.end_by_crash(going=verb == "continue" and not threads)
+            return
         generation, before = session.generation, self._after_launch
         # The launch may end before the controller answers, so this is settled first.
         self._after_launch = "run" if verb == "continue" else "stop"
@@ -342,6 +347,8 @@ class KernelStops:
             case PlacementsChanged(placements=placements):
                 session.book.placed_natively(placements)
                 session.emit(BreakpointsChanged(breakpoints=session.breakpoints))
+            case ExpressionFaulted(text=text):
+                session.evaluator.crashed(text)
             case PauseMissed():
                 session.spawn(self._missed())
             case ControllerHangs(seconds=seconds, limit=limit):
@@ -389,6 +396,10 @@ class KernelStops:
         await session.after_stop()
 
     # --- asked by the native debugger while threads stand at breakpoints ---
+
+    def evaluates(self, thread: int) -> bool:
+        """See `base.Owner`."""
+        return self._session.evaluator.runs_in(thread)
 
     async def judge(self, hits: Sequence[Hit]) -> dict[Hit, str | None]:
         """See `base.Owner`."""

@@ -65,6 +65,7 @@ class Life:
             raise WrongPhase("The program is running already.", "`restart` runs it anew.")
         self._quitting = False
         session.kernel_stops.begin()
+        session.evaluator.forget()
         session.exit_cause, self._ending, session.ended_by = None, None, ""
         self.over.clear()
         session.program = Program(session.options, self._on_output, self._on_exit, self._on_console)

@@ -58,6 +58,7 @@ The program's own `breakpoint()` stops with reason breakpoint and no ids.
 | launchEnded    | launch, seconds, error; nothing goes on until `launchDone`. After `launchReady` or `inKernel`  |
 | launched       | kernel: the first launch of all                                                               |
 | inKernel       | KernelReady: a pause arrived while this optimised kernel runs                                 |
+| serving        | thread: the system's number of the one that evaluates while a kernel is looked at              |
 | launches       | launches: [LaunchBody], at stops, pauses, debug launches, exit                                |
 | ending         | status or exception: the program is about to end; the process may still run atexit handlers    |
 """

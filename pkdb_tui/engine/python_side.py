@@ -45,6 +45,7 @@ class PythonSide:
             "launched": self._launched,
             "inKernel": self._in_kernel,
             "launches": self._launches,
+            "serving": self._serving,
             "ending": self._ending,
         }
 
@@ -116,6 +117,9 @@ class PythonSide:
     def _in_kernel(self, body: dict[str, Any]) -> None:
         self._session.moves.heard_in_kernel()
         self._session.spawn(self._session.kernel_stops.in_kernel(msgspec.convert(body, KernelReady, strict=False)))
+
+    def _serving(self, body: dict[str, Any]) -> None:
+        self._session.evaluator.serving(body["thread"])
 
     def _launches(self, body: dict[str, Any]) -> None:
         self._session.launch_log.counted(body["launches"])

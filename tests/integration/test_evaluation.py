@@ -10,6 +10,10 @@ SCRIPT = "evaluations.py"
 T, LAUNCHED, SCALED = 14, 30, 25  # lines: of `t`, of the launch, of the statement of `scaled`
 PLAIN = ["v [6.0, 22.0, 78.0, 228.0]", "m [[0, 0], [0, 0], [0, 0], [0, 0]]", "scale 2.0 2.0 [3, 3]"]
 AT_KERNEL = (f"break {T + 1} if i == 1", "continue")
+IN_A_THREAD = """\
+launch(1, v.copy(), m[::-1])
+thread = threading.Thread(target=__import__('os').abort)
+thread.start(); thread.join()"""
 GO_ON = ("delete", "continue")
 
 
@@ -220,3 +224,33 @@ def test_ctrl_c_breaks_an_evaluation_off() -> None:
         child.expect_exact("error: interrupted")
         child.sendline("1 + 1")
         child.expect_exact("2")
+
+
+def test_a_crash_at_a_kernel_stop_is_the_expressions_and_says_what_can_go_on() -> None:
+    for text, fault in (
+        ("import ctypes; ctypes.string_at(0)", "SIGSEGV at 0x0"),  # it keeps Python's lock
+        ("import ctypes; ctypes.CDLL(None).strlen(0)", "SIGSEGV at 0x0"),
+        ("import os; os.abort()", "SIGABRT"),
+        (IN_A_THREAD, "SIGABRT"),
+    ):
+        run = debug(*AT_KERNEL, text, "t", "scaled(1)", "next", "print v[1] + t", "threads", "continue", "restart")
+        first, *errors = run.err.splitlines()
+        line, _, more = text.partition("\n")
+        shown = f"{line}…" if more else line
+        crashed = f"error: `{shown}` crashed: {fault}. It ran in the program itself, which can't go on."
+        assert first.startswith(crashed), text
+        assert "`continue` lets the crash end the program" in first
+        assert [error.startswith(crashed) for error in errors[:3]] == [True, True, False], errors  # scaled(1), next
+        rest = answers(run)
+        assert rest[:2] == ["1.0", "2.0"]
+        ended = next(line for line in rest if line.startswith("exited: "))
+        assert ended == f"exited: signal {fault.split()[0]}"
+        assert not [line for line in rest if line.startswith("stopped: signal") or "set catch on" in line]
+        assert rest[-2].startswith("stopped: start")
+
+
+def test_a_crash_in_python_is_the_expressions_where_a_native_debugger_is_attached() -> None:
+    run = debug(*AT_KERNEL, "delete", "break 31", "catch faults", "continue", "import ctypes; ctypes.string_at(0)")
+    assert "error: `import ctypes; ctypes.string_at(0)` ended the program" in run.err
+    assert run.lines[-1] == "exited: signal SIGSEGV"
+    assert not [line for line in run.lines if line.startswith("stopped: signal")]

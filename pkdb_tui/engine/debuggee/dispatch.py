@@ -424,6 +424,7 @@ class Dispatch:
         self.debugger.tracer.quiet.add(ident)
         me = ready.server = object()
         request: Json | None = None
+        self._connection.event("serving", {"thread": _thread.get_native_id()})
 
         def stuck(limit: Limit) -> None:
             """The expression is left to itself, and another thread serves from now on."""

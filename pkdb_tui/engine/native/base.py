@@ -152,6 +152,12 @@ class ControllerLost(ControllerEvent, frozen=True, kw_only=True):
     reason: str
 
 
+class ExpressionFaulted(ControllerEvent, frozen=True, kw_only=True):
+    """A thread that runs an expression of the person's got a signal that ends the program: it stays where it is."""
+
+    text: str  # as that of a stop
+
+
 Hit = tuple[int, int]  # (breakpoint id, kernel thread)
 
 
@@ -163,6 +169,9 @@ class Owner(Protocol):
 
     async def speak(self, hits: Sequence[Hit], failures: Mapping[Hit, str]) -> None:
         """Let log points speak, those with a failed condition of its failure."""
+
+    def evaluates(self, thread: int) -> bool:
+        """Whether a thread, by the system's number, runs an expression of the person's."""
 
 
 Listener = Callable[[ControllerEvent], None]

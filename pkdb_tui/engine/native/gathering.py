@@ -8,7 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pkdb_tui.engine.errors import NativeError
-from pkdb_tui.engine.native.base import KernelStopped, NativeStop, PauseMissed, StopCause, ThreadsChanged
+from pkdb_tui.engine.native.base import (
+    ExpressionFaulted,
+    KernelStopped,
+    NativeStop,
+    PauseMissed,
+    StopCause,
+    ThreadsChanged,
+)
 from pkdb_tui.engine.native.threads import Arrival
 from pkdb_tui.engine.native.waiting import Waiting
 
@@ -162,6 +169,10 @@ class Gathering:
         if passed:
             self._forget(passed)
             await controller.release([arrival.number for arrival in passed])
+        for arrival in [arrival for arrival in shown if arrival.faulty and self._evaluates(arrival)]:
+            shown.remove(arrival)
+            self._forget([arrival])
+            controller.listener(ExpressionFaulted(text=arrival.text))
         if not shown and not interrupting:
             return
         if self.shown and not any(arrival.faulty for arrival in shown):
@@ -174,6 +185,11 @@ class Gathering:
             controller.listener(PauseMissed())
             return
         await self.tell_stop(shown)
+
+    def _evaluates(self, arrival: Arrival) -> bool:
+        """Whether it is no thread of a kernel's, but one that runs an expression of the person's."""
+        controller = self._controller
+        return controller.owner is not None and controller.owner.evaluates(controller.threads.lwps[arrival.number])
 
     async def _find_places(self, arrivals: Mapping[int, Arrival], interrupting: bool) -> None:
         controller = self._controller

@@ -21,6 +21,11 @@ def thread_state(pid: int, lwp: int) -> str:
     return fields[0] if fields else ""
 
 
+def threads_of(pid: int) -> set[int]:
+    """The threads of a process; none when it is gone."""
+    return {int(task.name) for task in Path(f"/proc/{pid}/task").glob("[0-9]*")}
+
+
 def computing_of(pid: int) -> int:
     """Time a process has computed, in the system's ticks; 0 when it is gone."""
     fields = _stat(f"/proc/{pid}/stat")

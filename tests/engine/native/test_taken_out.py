@@ -22,6 +22,9 @@ class Interfering:
         self._judging, self._speaking = judging, speaking
         self.asked = 0
 
+    def evaluates(self, thread: int) -> bool:
+        return False
+
     async def judge(self, hits: Sequence[Hit]) -> Mapping[Hit, str | None]:
         self.asked += 1
         await self._judging()

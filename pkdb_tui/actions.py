@@ -27,6 +27,8 @@ TYPING = {
     "output": (("Enter", "send"), ("^D", "end of file")),
 }  # what the keys do on the line of these panes
 
+BESIDE = ("f1", "f5", "f9", "ctrl+", "shift+f", "alt+")  # how keys begin that are no letters and move no cursor
+
 
 class Actions(Questions):
     """The app's actions; their names are those in `keys.KEYS`."""
@@ -69,6 +71,11 @@ class Actions(Questions):
 
     def action_fill(self, text: str) -> None:
         """Ask for the rest of a command in the console, and go back to where the focus is."""
+        try:
+            self.bridge.check_end(text)
+        except PkdbError as error:
+            self.report(error)
+            return
         self._came_from = self.workspace.focused_name()
         self.workspace.show_pane("console")
         self.workspace.console.fill(text)
@@ -128,7 +135,7 @@ class Actions(Questions):
     async def _meant(self, name: str, does: str) -> bool:
         """Whether the program is to be ended: one that runs might have run for long, and only is when asked twice."""
         question = RUNNING.format(key=self._key_shown(name), does=does, pause=self._key_shown("pause"))
-        if question in (self._asking, self.message_before):
+        if question == self._asking or question in self.message_before.splitlines():
             return True
         self._asking = question
         try:
@@ -162,12 +169,33 @@ class Actions(Questions):
     def action_help(self) -> None:
         pane, text = self.workspace.focused_help()
         own = keys.table(keys.remapped(self.settings.keys, keys.PANE_KEYS), pane)
-        page = f"{text}\n\n{own}\n\nEverywhere\n{keys.table(self.keys)}\n\nCommands\n{self.bridge.help_text()}"
+        everywhere, title = keys.table(self.keys), "Everywhere"
+        if typing := self.workspace.typing():
+            # Letters are typed there: only the other keys are what they are elsewhere.
+            leave = f"{'Esc':<16} leave the line"
+            own = "\n".join([*(f"{key:<16} {does}" for key, does in TYPING[typing]), leave])
+            everywhere, title = keys.table(typed_beside(self.keys)), "On this line, too"
+        page = f"{text}\n\n{own}\n\n{title}\n{everywhere}\n\nCommands\n{self.bridge.help_text()}"
         self.push_screen(TextScreen(f"help: {pane}", page))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         for name, summary, arguments in self.bridge.palette():
+            key = self._key_of(name)
+            about = f"{summary} (key {key})" if key else summary
             if arguments:
-                yield SystemCommand(name, summary, lambda name=name: self.action_fill(f"{name} "))
+                yield SystemCommand(name, about, lambda name=name: self.action_fill(f"{name} "))
             else:
-                yield SystemCommand(name, summary, lambda name=name: self.run_command(name))
+                yield SystemCommand(name, about, lambda name=name: self.run_command(name))
+
+    def _key_of(self, command: str) -> str:
+        """How the key of a command is written; empty where it has none."""
+        found = self.bridge.key_of(command)
+        known = (*keys.KEYS, *keys.PANE_KEYS)
+        name = next((key.name for key in known if found and found in key.keys.split(",")), "")
+        return next((keys.shown(key.keys) for key in keys.remapped(self.settings.keys, known) if key.name == name), "")
+
+
+def typed_beside(found: Sequence[keys.Key]) -> list[keys.Key]:
+    """The keys that are no letters, such as F10, and that nothing on a line takes."""
+    kept = [(key, [part for part in key.keys.split(",") if part.startswith(BESIDE)]) for key in found]
+    return [key._replace(keys=",".join(parts)) for key, parts in kept if parts]

@@ -100,7 +100,7 @@ class PkdbApp(Guarded, Actions):
             self.workspace.source.open(os.path.realpath(options.script))
         self.workspace.source.focus()
         if self._config_problem:
-            self.key_line.say(self._config_problem, fault=True)
+            self.key_line.say(self._config_problem, fault=True, notice=True)
             self.workspace.console.complain(self._config_problem)
         asyncio.get_running_loop().set_exception_handler(self._task_failed)
         # Not through the loop, which may be blocked by writing to the terminal that is gone.
@@ -155,7 +155,8 @@ class PkdbApp(Guarded, Actions):
     def _message_read(self) -> None:
         """A message stays until the next thing the person does; `message_before` is what stood there then."""
         self.message_before = self.key_line.message
-        self.key_line.clear()
+        self.key_line.read()
+        self.workspace.console.seen()
 
     def _focus_settled(self) -> bool:
         if self.screen.is_modal:
@@ -226,10 +227,10 @@ class PkdbApp(Guarded, Actions):
         self.workspace.console.complain(str(error))
         self.note(str(error), fault=True)
 
-    def note(self, text: str, *, fault: bool = False) -> None:
+    def note(self, text: str, *, fault: bool = False, notice: bool = False) -> None:
         """What the console says, in the key line, too, unless the console is what one looks at."""
         if self.workspace.typing() != "console":
-            self.key_line.say(text, fault=fault)
+            self.key_line.say(text, fault=fault, notice=notice)
 
     def run_command(self, text: str, *, quiet: bool = True) -> None:
         self.run_worker(self.carry_out(text, quiet=quiet), group="commands")

@@ -165,6 +165,17 @@ class Bridge:
         phase = self.session.phase
         return [(c.key, c.name) for c in registry.commands.values() if c.key and phase in c.phases]
 
+    def check_end(self, text: str) -> None:
+        """Raises PkdbError for a command that means nothing any more, as the program has ended."""
+        command, _ = language.split(text)
+        if command is not None and self.phase is Phase.EXITED:
+            registry.check_phase(command, self.phase)
+
+    @staticmethod
+    def key_of(name: str) -> str:
+        """The key of a command as bindings have it by default; empty where it has none."""
+        return registry.commands[name].key
+
     def palette(self) -> list[tuple[str, str, bool]]:
         """(command, summary, whether it needs arguments) for the command palette."""
         return [

@@ -69,7 +69,7 @@ def script_error(path: str, source: str = "") -> str:
     if path == "-":
         return source_error(source, "<stdin>")
     if not os.path.exists(path):
-        return f"There is no file {path}."
+        return f"There is no file {path}. Give the path of a script, or `-m` and the name of a module."
     if os.path.isdir(path) and not os.path.exists(os.path.join(path, "__main__.py")):
         return f"{path} is a folder without a __main__.py."
     if os.path.isdir(path):

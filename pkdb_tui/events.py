@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pkdb_tui.engine.api import (
     BreakpointsChanged,
     Event,
+    ExitCause,
     Exited,
     InputWanted,
     LaunchLogged,
@@ -76,7 +77,7 @@ class EventShower:
             case Notice(text=text, severity=severity):
                 write = {Severity.INFO: workspace.console.say, Severity.WARNING: workspace.console.warn}
                 write.get(severity, workspace.console.complain)(text)
-                app.note(text, fault=severity is Severity.ERROR)
+                app.note(text, fault=severity is Severity.ERROR, notice=severity is not Severity.INFO)
             case Progress():
                 app.status.show_progress(event)
             case Exited(cause=cause):
@@ -89,8 +90,16 @@ class EventShower:
                 workspace.show_threads(False)
                 if workspace.output.news:
                     workspace.peek("output")  # what it said last tells why it ended
-                workspace.console.say(f"exited: {cause.text}")
-                app.key_line.say(f"The program ended: {cause.text}. R runs it again, q leaves.")
+                self._tell_end(cause)
+
+    def _tell_end(self, cause: ExitCause) -> None:
+        app = self._app
+        app.workspace.console.say(f"exited: {cause.text}")
+        stack = ""
+        if cause.exception is not None:
+            app.workspace.console.tell_stop(cause.exception.traceback.rstrip("\n"), fault=False)
+            stack = f" {app.workspace.leading['stack']} shows its traceback,"
+        app.key_line.say(f"The program ended: {cause.text}.{stack} R runs it again, q leaves.")
 
     def _phase(self, phase: Phase) -> None:
         app = self._app

@@ -58,10 +58,10 @@ class Workspace(Guarded, Widget):
     #title-tiny { height: 1; }
     """
 
-    def __init__(self, palette: Palette, bridge: Bridge, history: Path | None, keys: Mapping[str, str]) -> None:
-        """`keys` are those that lead to the panes."""
+    def __init__(self, palette: Palette, bridge: Bridge, history: Path | None, leading: Mapping[str, str]) -> None:
+        """`leading` are the keys that lead to the panes."""
         super().__init__(id="workspace")
-        self._keys = keys
+        self.leading = leading
         self._layout_used = WorkspaceLayout()
         self._default_layout = self._layout_used  # type: ignore[assignment]
         self.palette = palette
@@ -102,7 +102,7 @@ class Workspace(Guarded, Widget):
         if name == "source" and self.source.path:
             shown = self.source.path.rsplit("/", 1)[-1]
         focused = active and self._has_focus(pane)
-        return Tab(name, self._keys.get(name, ""), shown, str(getattr(pane, "badge", "")), active, focused)
+        return Tab(name, self.leading.get(name, ""), shown, str(getattr(pane, "badge", "")), active, focused)
 
     def _tab_titles(self) -> Sequence[Sequence[Tab]]:
         """The tabs, ever shorter: without counts but for the mark of news, then with short names."""

@@ -84,12 +84,16 @@ def _here(snapshot: StopSnapshot) -> Reply:
     return Reply(text="\n".join(filter(None, (text, source_line(frame)))), value=snapshot)
 
 
-@registry.command("up", "select the frame that called this one", usage="up [N]", phases=STOPPED, key="up", group=GROUP)
+@registry.command(
+    "up", "select the frame that called this one", usage="up [N]", phases=STOPPED, key="ctrl+up", group=GROUP
+)
 async def up(session: Session, text: str) -> Reply:
     return await _move(session, text, 1)
 
 
-@registry.command("down", "select the frame this one called", usage="down [N]", phases=STOPPED, key="down", group=GROUP)
+@registry.command(
+    "down", "select the frame this one called", usage="down [N]", phases=STOPPED, key="ctrl+down", group=GROUP
+)
 async def down(session: Session, text: str) -> Reply:
     return await _move(session, text, -1)
 

@@ -229,7 +229,7 @@ class ConsolePane(Guarded, Vertical):
 
     name_of_pane = "console"
     help_text = (
-        "Commands as in pdb and gdb, and any Python. Tab completes, up and down recall, Ctrl-R searches the history,\n"
+        "Commands as in pdb and gdb, and any Python. Tab completes, up and down recall, Ctrl-R searches the history, "
         "Ctrl-C interrupts an evaluation, Esc leaves the input line. `help` lists the commands."
     )
     DEFAULT_CSS = """
@@ -302,10 +302,17 @@ class ConsolePane(Guarded, Vertical):
 
     @property
     def badge(self) -> str:
-        """Warnings and errors that came since the pane was last on screen."""
-        if self.is_on_screen:
-            self._news = 0
+        """Warnings and errors that came since the person last did something with the pane on screen."""
         return f"+{self._news}" if self._news else ""
+
+    def seen(self) -> None:
+        """The person, who goes on, has seen what is on screen."""
+        if self._news and self.is_on_screen:
+            self._news = 0
+            self.post_message(TitleChanged())
+
+    def on_descendant_focus(self) -> None:
+        self.seen()
 
     def clear(self) -> None:
         self.lines.clear()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
+import textwrap
 from collections.abc import Callable
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
@@ -16,27 +19,51 @@ from pkdb_tui.panes import completion
 from pkdb_tui.panes.guard import Guarded
 
 CHOICES = 40
+COLUMNS = re.compile(r"\s*\S(?:.*?\S)?\s{2,}(?=\S)")  # the first of two
+
+
+class Page(Guarded, Static):
+    """A text whose rows of two columns, `name   what it is`, keep the second one where they are wrapped."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, markup=False)
+        self.text = text
+
+    def on_resize(self) -> None:
+        self.update("\n".join(_hung(line, self.size.width) for line in self.text.split("\n")))
+
+
+def _hung(line: str, width: int) -> str:
+    """A row of two columns over as many rows as it needs; any other line as it is."""
+    found = COLUMNS.match(line)
+    if found is None or cell_len(line) <= width or found.end() > width // 2:
+        return line
+    rows = textwrap.wrap(line[found.end() :], max(width - found.end(), 10), break_long_words=False)
+    return f"\n{' ' * found.end()}".join([found[0] + rows[0], *rows[1:]])
 
 
 class TextScreen(Guarded, ModalScreen[None]):
-    """A page of text in the place of the screen; any of Esc, q, Enter and ? closes it."""
+    """A page of text over the screen, or all of a small one; any of Esc, q, Enter and ? closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark,enter", "dismiss", "close")]
     DEFAULT_CSS = """
+    TextScreen { align: center middle; }
     #page {
         scrollbar-size: 1 1; scrollbar-color: $panel; scrollbar-background: $surface;
-        width: 100%; height: 100%; background: $surface; border: solid $panel; padding: 0 1;
+        width: 100%; max-width: 110; height: 85%; background: $surface; border: solid $panel; padding: 0 1;
         border-title-color: $foreground; border-subtitle-color: $foreground;
     }
+    TextScreen.-small #page { max-width: 100%; height: 100%; }
     """
 
     def __init__(self, title: str, text: str) -> None:
         super().__init__()
+        self.HORIZONTAL_BREAKPOINTS = [(0, "-small"), (130, "-large")]
         self._title = title
         self.text = text
 
     def compose(self) -> ComposeResult:
-        page = VerticalScroll(Static(self.text, markup=False), id="page")
+        page = VerticalScroll(Page(self.text), id="page")
         page.border_title = self._title
         page.border_subtitle = "Esc closes"
         yield page

@@ -135,8 +135,8 @@ class OutputPane(Guarded, Vertical):
 
     name_of_pane = "output"
     help_text = (
-        "What the program prints. The keys are commands here, too, until Enter or i begins a line to the program.\n"
-        "On that line Enter sends it, Ctrl-D sends end of file, Esc leaves. While the program waits for input, the\n"
+        "What the program prints. The keys are commands here, too, until Enter or i begins a line to the program. "
+        "On that line Enter sends it, Ctrl-D sends end of file, Esc leaves. While the program waits for input, the "
         "key of this pane goes to that line at once."
     )
     DEFAULT_CSS = "OutputPane { background: transparent; }"

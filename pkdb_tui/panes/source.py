@@ -52,7 +52,8 @@ class RunTo(Message):
 class SourcePane(Pane):
     name_of_pane = "source"
     help_text = (
-        "○ breakpoint pending   ● bound   × cannot bind   ◌ disabled   · line has kernel code\n"
+        "○ breakpoint pending   ● bound   × cannot bind\n"
+        "◌ disabled   · line has kernel code\n"
         "▶ the focus   ▷ where Python waits"
     )
     BINDINGS: ClassVar[list[BindingType]] = keys.pane_bindings("source")
@@ -154,7 +155,7 @@ class SourcePane(Pane):
     # --- drawing ---
 
     def row_count(self) -> int:
-        return len(self.source.lines) if self.source is not None else 1
+        return len(self.source.lines) or 1 if self.source is not None else 1
 
     def row(self, index: int, width: int) -> Row:
         palette = self.palette
@@ -168,7 +169,7 @@ class SourcePane(Pane):
         row.append(self._mark(found))
         row.append(("▶", palette.here) if here else ("▷", palette.here) if waits else self._dot(line))
         row.append((" ", palette.text))
-        row.extend(self.source.row(index, palette))
+        row.extend(self.source.row(index, palette) if self.source.lines else [("this file is empty", palette.dim)])
         return row
 
     @property

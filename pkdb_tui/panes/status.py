@@ -204,42 +204,49 @@ class KeyLine(Guarded, Widget):
         super().__init__(id="keys")
         self.palette = palette
         self._keys = keys
-        self._message = ""
-        self._style = palette.changed
+        self._message: list[tuple[str, Style]] = []
+        self._notices: list[tuple[str, Style]] = []  # what nobody asked for stays until somebody can have read it
 
-    def say(self, text: str, *, fault: bool = False) -> None:
-        self._style = self.palette.fault if fault else self.palette.changed
-        self._show("\n".join(" ".join(line.split()) for line in text.strip().splitlines()))
+    def say(self, text: str, *, fault: bool = False, notice: bool = False) -> None:
+        style = self.palette.fault if fault else self.palette.changed
+        said = [("\n".join(" ".join(line.split()) for line in text.strip().splitlines()), style)]
+        self._show(said if not notice else self._message, self._notices + said if notice else self._notices)
 
     def clear(self) -> None:
-        self._show("")
+        """Another answer is to come."""
+        self._show([], self._notices)
 
-    def _show(self, message: str) -> None:
+    def read(self) -> None:
+        """The person has gone on: nothing of it stays."""
+        self._show([], [])
+
+    def _show(self, message: list[tuple[str, Style]], notices: list[tuple[str, Style]]) -> None:
         rows = len(self._rows(self.size.width))
-        self._message = message
+        self._message, self._notices = message, notices
         # What lies below keeps its place: the rows beyond the first lie over it.
-        self.refresh(layout=len(self._rows(self.size.width)) != rows)
+        self.refresh(layout=max(len(self._rows(self.size.width)), 1) != max(rows, 1))
 
     @property
     def message(self) -> str:
-        return self._message
+        return "\n".join(text for text, _ in (*self._notices, *self._message))
 
-    def _rows(self, width: int) -> list[str]:
-        """The message's rows; a longer one says where all of it is."""
-        rows = [row for line in self._message.split("\n") for row in wrapped(line, max(width - 2, 10))]
+    def _rows(self, width: int) -> list[tuple[str, Style]]:
+        """The rows of notices and message; where there are too many, one says where all of it is."""
+        room = max(width - 2, 10)
+        said = (*self._notices, *self._message)
+        rows = [(row, style) for text, style in said for line in text.split("\n") for row in wrapped(line, room)]
         if len(rows) > MESSAGE_ROWS:
-            rows[MESSAGE_ROWS - 1 :] = ["… all of it is in the console"]
+            rows[MESSAGE_ROWS - 1 :] = [("… all of it is in the console", self.palette.dim)]
         return rows
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return len(self._rows(width))
+        return max(len(self._rows(width)), 1)
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
-        if self._message:
-            rows = self._rows(width)
-            text = f" {rows[y]}" if y < len(rows) else ""
-            return Strip([Segment(text, self._style)]).adjust_cell_length(width).apply_style(self.rich_style)
+        if rows := self._rows(width):
+            text, style = rows[y] if y < len(rows) else ("", self.palette.text)
+            return Strip([Segment(f" {text}", style)]).adjust_cell_length(width).apply_style(self.rich_style)
         segments: list[Segment] = []
         for key, label in fitting(self._keys(), width):
             segments += [Segment(f" {key}", self.palette.here), Segment(f" {label} ", self.palette.dim)]

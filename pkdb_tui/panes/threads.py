@@ -73,9 +73,10 @@ class ThreadsPane(Pane):
     name_of_pane = "threads"
     cursor_shown = False
     help_text = (
-        "● ▓ at breakpoint   ■ stopped   ▸ ▒ runs   ≡ at barrier   ░ diverged   ! fault   · ended\n"
-        "[3] the focus   ‹5› the selected thread: Enter moves the focus there; g goes to one by number;\n"
-        "v shows a value of each."
+        "● ▓ at breakpoint   ■ stopped   ▸ ▒ runs\n"
+        "≡ at barrier   ░ diverged   ! fault   · ended\n"
+        "[3] the focus   ‹5› the selected thread\n"
+        "Enter moves the focus to the selected thread; g goes to one by number; v shows a value of each."
     )
     BINDINGS: ClassVar[list[BindingType]] = keys.pane_bindings("threads")
 

@@ -36,7 +36,7 @@ class WatchesPane(Pane):
     name_of_pane = "watches"
     BINDINGS: ClassVar[list[BindingType]] = keys.pane_bindings("watches")
     help_text = (
-        "w adds a watch. Below a slice stand its NaNs, least, greatest and mean; a changed element is marked.\n"
+        "w adds a watch. Below a slice stand its NaNs, least, greatest and mean; a changed element is marked. "
         "Enter shows all of a watch."
     )
 

@@ -11,8 +11,8 @@ import pytest
 from whole import debugging, rows, seen, until_phase, until_seen
 
 from pkdb_tui import keys
-from pkdb_tui.engine.api import BreakpointState, Phase
-from pkdb_tui.panes.help import AskScreen
+from pkdb_tui.engine.api import BreakpointState, Notice, Phase, Severity
+from pkdb_tui.panes.help import AskScreen, TextScreen
 
 pytestmark = pytest.mark.usefixtures("no_settings")
 
@@ -455,4 +455,70 @@ async def test_a_watch_of_several_rows_is_one_for_the_cursor_and_comes_back(tmp_
         styles = {pane.row_style(index) for index in range(pane.row_count())}
         assert pane.row_count() == 2
         assert styles == {app.palette.here_line}
+        await app.bridge.session.quit()
+
+
+async def test_a_warning_is_seen_beside_the_end_and_marks_the_console(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "input('name? ')\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.pause()
+        await pilot.press("c")
+        await until_seen(app, pilot, "waiting for input")
+        app.bridge.session.emit(Notice(text="argument v has a stride of 16 bytes", severity=Severity.WARNING))
+        app.bridge.session.write_input(b"Ada\n")
+        await until_seen(app, pilot, "The program ended: status 0.")
+        assert app.key_line.message.startswith("argument v has a stride of 16 bytes\nThe program ended")
+        assert "6:console+─" in seen(app) or "6:console +1" in seen(app)  # the output has taken its place
+        await pilot.press("6")
+        await pilot.pause()
+        assert "[6:console]" in seen(app)
+        assert app.key_line.message == ""
+        await app.bridge.session.quit()
+
+
+async def test_no_prompt_opens_for_what_means_nothing_after_the_end(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "{}['missing']\n")
+    async with app.run_test(size=(120, 30)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.press("c", "c")
+        await until_phase(app, Phase.EXITED)
+        await until_seen(app, pilot, "3 shows its traceback, R runs it again, q leaves.")
+        assert 'p.py", line 1, in <module>' in "\n".join(text for text, _ in app.workspace.console.lines._texts)
+        await pilot.press("e")
+        await pilot.pause()
+        assert app.key_line.message == "The program has ended: no `print`. `restart` (R) runs it again."
+        assert app.workspace.focused_name() == "source"
+        await pilot.press("w", "x", "enter")  # a watch can be there for the next run
+        await app.workers.wait_for_complete([worker for worker in app.workers if worker.group == "commands"])
+        assert [watch.expression for watch in app.bridge.session.watches] == ["x"]
+        await app.bridge.session.quit()
+
+
+async def test_help_of_the_console_has_the_keys_that_are_no_letters(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "a = 1\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.press("colon", "f1")
+        await pilot.pause()
+        assert isinstance(app.screen, TextScreen)
+        own, _, beside = app.screen.text.partition("On this line, too")
+        shown = [row.split()[0] for row in beside.partition("Commands")[0].splitlines() if row.strip()]
+        assert {"^C", "f10", "^q", "f1"} <= set(shown)
+        assert all(len(key) > 1 for key in shown)
+        assert "choose the row" not in own
+        assert "Everywhere" not in app.screen.text
+        await app.bridge.session.quit()
+
+
+async def test_the_palette_names_the_keys(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "a = 1\n")
+    async with app.run_test(size=(80, 24)):
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        about = {command.title: command.help for command in app.get_system_commands(app.screen)}
+        assert about["step"].endswith("(key s)")
+        assert about["pause"].endswith("(key ^C)")
+        assert about["up"].endswith("(key ^up)")
+        assert about["tbreak"].endswith("(key T)")
+        assert "key" not in about["jump"]
         await app.bridge.session.quit()

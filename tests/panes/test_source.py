@@ -22,6 +22,15 @@ def file(tmp_path: Path) -> str:
     return str(path)
 
 
+async def test_an_empty_file_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "__init__.py"
+    path.write_text("")
+    pane = SourcePane(PALETTE)
+    async with shown(pane, 60, 4):
+        pane.open(str(path))
+        assert lines(pane)[0] == "   1    this file is empty"
+
+
 async def test_the_gutter_shows_states_kernel_lines_and_hits(file: str) -> None:
     pane = SourcePane(PALETTE)
     async with shown(pane, 60, 8):

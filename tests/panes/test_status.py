@@ -105,3 +105,16 @@ async def test_a_message_gives_its_rows_back() -> None:
         line.clear()
         await pilot.pause()
         assert lines(line) == [" n next  ? help"]
+
+
+async def test_a_notice_stays_above_what_is_answered_until_it_can_have_been_read() -> None:
+    line = KeyLine(PALETTE, lambda: [("n", "next"), ("?", "help")])
+    async with shown(line, 60, 10) as pilot:
+        line.say("argument v has a stride of 16 bytes", notice=True)
+        line.clear()
+        line.say("The program ended: status 0.")
+        await pilot.pause()
+        assert lines(line) == [" argument v has a stride of 16 bytes", " The program ended: status 0."]
+        line.read()
+        await pilot.pause()
+        assert lines(line) == [" n next  ? help"]

@@ -77,7 +77,9 @@ def test_syntax_errors_with_their_caret(tmp_path: Path, source: str, said: str) 
 
 
 def test_scripts_that_can_not_be_read(tmp_path: Path) -> None:
-    assert cli.script_error(str(tmp_path / "absent.py")) == f"There is no file {tmp_path}/absent.py."
+    assert cli.script_error(str(tmp_path / "absent.py")) == (
+        f"There is no file {tmp_path}/absent.py. Give the path of a script, or `-m` and the name of a module."
+    )
     assert cli.script_error(str(tmp_path)) == f"{tmp_path} is a folder without a __main__.py."
     (tmp_path / "__main__.py").write_text("x = 1\n")
     assert cli.script_error(str(tmp_path)) == ""

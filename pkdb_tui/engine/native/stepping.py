@@ -178,8 +178,8 @@ class Stepper:
             return
         answer = await controller.ask("where", {"source": start["file"], "line": line})
         if not answer["addresses"]:
-            following = f" The next one is {answer['next']}." if answer["next"] else ""
-            raise NativeError(f"Line {line} is not a kernel line.{following}")
+            hint = f"The next one is {answer['next']}." if answer["next"] else "`finish` leaves the kernel."
+            raise NativeError(f"Line {line} is not a kernel line.", hint)
         for address in answer["addresses"]:
             await self._own_breakpoint(address, number)
 

@@ -18,6 +18,7 @@ def main() -> None:
     finder.install(force=True)
     sys.argv = sys.argv[1:]
     sys.path[0] = os.path.dirname(os.path.abspath(script))
+    sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "children"))
     runpy.run_path(script, run_name="__main__")
 
 

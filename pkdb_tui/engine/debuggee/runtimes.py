@@ -5,12 +5,16 @@ from __future__ import annotations
 import importlib
 import importlib.machinery
 import importlib.util
+import os
 import sys
 from types import ModuleType
 from typing import Any, cast
 
+from pkdb_tui.engine.debuggee.frameworks.after_import import after_import
+
 NAME = "pykokkos"
 EMBEDDED = "pkdb_tui.minikokkos"
+SPAWN = "multiprocessing.spawn"
 
 
 class _Alias:
@@ -40,6 +44,24 @@ def install(wanted: str) -> None:
         sys.meta_path.insert(0, _Alias())
     elif wanted == "auto":
         sys.meta_path.append(_Alias())
+    else:
+        return
+    after_import(SPAWN, lambda module: _for_children(module, first=wanted == "embedded"))
+
+
+def _for_children(spawn: Any, *, first: bool) -> None:
+    """Let the processes that `multiprocessing` starts anew find it too, by their `sys.path`; the program's stays."""
+    root = os.path.dirname(sys.modules["pkdb_tui"].__file__ or "")
+    folder = os.path.join(root, "minikokkos", "children")
+    stock = spawn.get_preparation_data
+
+    def get_preparation_data(name: str) -> dict[str, Any]:
+        data: dict[str, Any] = stock(name)
+        path = data.get("sys_path", [])
+        data["sys_path"] = [folder, *path] if first else [*path, folder]
+        return data
+
+    spawn.get_preparation_data = get_preparation_data
 
 
 def describe() -> tuple[str, str]:

@@ -254,3 +254,24 @@ def test_a_crash_in_python_is_the_expressions_where_a_native_debugger_is_attache
     assert "error: `import ctypes; ctypes.string_at(0)` ended the program" in run.err
     assert run.lines[-1] == "exited: signal SIGSEGV"
     assert not [line for line in run.lines if line.startswith("stopped: signal")]
+
+
+def test_watchpoints_see_nothing_of_an_evaluation_and_the_next_write_of_the_program() -> None:
+    run = debug(
+        *AT_KERNEL, "watch v[3]", "v[3] = 50", "np.copyto(v[3:], 60.0)", "pk.parallel_for(4, fill, v=v, x=7.0)",
+        "launch(1, v, m)", "print v[3]", "break", "delete 1", f"break {LAUNCHED + 1}", "continue",
+        "v[3] = 9.0", "pk.parallel_for(4, fill, v=v, x=8.0)", "break", "continue", "v[3] = 5.0", "print v[3] + t",
+        "parallel_print t", "break", "quit",
+    )  # fmt: skip
+    rest = [line for line in run.lines if line.startswith(("stopped:", "watchpoint", "32.0", "14.0", "3 "))]
+    assert rest[2:] == [
+        "watchpoint 2 on v[3]: bound",
+        "32.0",  # 7 + 1, times 4
+        "watchpoint 2 on v[3]: bound",
+        "stopped: breakpoint 3 evaluations.py:31 in launch",
+        "watchpoint 2 on v[3]: bound",
+        "stopped: watchpoint 2: v[3] 8 -> 36 evaluations.py:16 in add thread 1 of 2 · i = 3",
+        "14.0",
+        "watchpoint 2 on v[3]: bound, hit 1 time",
+    ], run.lines
+    assert not run.err

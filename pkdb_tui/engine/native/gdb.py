@@ -340,15 +340,21 @@ class GdbController(Controller):
         try:
             if arrival.cause is StopCause.SIGNAL and not arrival.place.get("file"):
                 await self.ask("unwindable", {"threads": [arrival.number]})
-            await self._view(arrival.number, watched=arrival.cause is StopCause.WATCHPOINT)
+            await self._view(arrival.number)
         except NativeError as error:
             log.warning("Thread %d can't be looked at yet: %s", arrival.number, error)
 
-    async def _view(self, number: int, *, watched: bool = False) -> dict[str, Any]:
+    async def _view(self, number: int) -> dict[str, Any]:
         found = self._views.get(number)
         if found is None:
-            found = self._views[number] = await self.ask("view", {"thread": number, "watched": watched})
+            asked = {"thread": number, "watched": self._wrote(number)}
+            found = self._views[number] = await self.ask("view", asked)
         return found
+
+    def _wrote(self, number: int) -> bool:
+        """Whether a thread has just written what is watched: it stands behind its line then, perhaps at no other."""
+        place = self.threads.place(number)
+        return place is not None and place.cause is StopCause.WATCHPOINT
 
     def threads_now(self) -> tuple[ThreadRange, ...]:
         return self.threads.ranges(lambda n: self.gathering.waiting.asleep([n]))
@@ -370,7 +376,7 @@ class GdbController(Controller):
         view = await self._view(number)
         rows = view["variables"]
         if level != view["level"]:
-            rows = await self.ask("variables", {"thread": number, "level": level})
+            rows = await self.ask("variables", {"thread": number, "level": level, "watched": self._wrote(number)})
         return [_variable(row) for row in rows]
 
     async def variables_of_threads(
@@ -378,7 +384,9 @@ class GdbController(Controller):
     ) -> dict[int, list[NativeVariable]]:
         numbers = {self.threads.gdb_number(thread): thread for thread in threads}
         still = [number for number in numbers if number in self.threads.stopped]
-        rows = await self.ask("variables-of-threads", {"threads": still, "names": list(names)})
+        watched = [number for number in still if self._wrote(number)]
+        asked = {"threads": still, "names": list(names), "watched": watched}
+        rows = await self.ask("variables-of-threads", asked)
         return {numbers[number]: [_variable(row) for row in found] for number, found in rows}
 
     async def read_memory(self, regions: Sequence[tuple[int, int]]) -> list[bytes]:

@@ -23,7 +23,7 @@ def view(argument: Body) -> Body:
 
 def variables(argument: Body) -> list[Body]:
     frames.select(argument["thread"])
-    for frame, _ in frames.all_frames():
+    for frame, _ in frames.all_frames(argument.get("watched", False)):
         if frame.level() == argument["level"]:
             return values.variables(frame)
     raise gdb.GdbError(f"there is no frame {argument['level']}")
@@ -34,7 +34,8 @@ def variables_of_threads(argument: Body) -> list[Any]:
     answer = []
     for number in argument["threads"]:
         frames.select(number)
-        frame = next(iter(frames.kernel_frames()), None)
+        found = frames.all_frames(number in argument["watched"])
+        frame = next((frame for frame, glue in found if not glue), None)
         answer.append([number, values.variables(frame, names) if frame is not None else []])
     return answer
 

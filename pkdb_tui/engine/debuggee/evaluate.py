@@ -10,7 +10,7 @@ from typing import Any
 from pkdb_tui.engine.debuggee.limits import EvaluationInterrupted, EvaluationTimedOut
 from pkdb_tui.engine.debuggee.scopes import Kept, Kernel, Scope
 from pkdb_tui.engine.debuggee.snippets import SOURCE, Snippet
-from pkdb_tui.engine.debuggee.values import is_array, is_numpy_scalar, preview, type_name, wire_value
+from pkdb_tui.engine.debuggee.values import error_message, is_array, is_numpy_scalar, preview, type_name, wire_value
 
 Json = dict[str, Any]
 TEXT_LIMIT = 20_000
@@ -110,7 +110,7 @@ def evaluate(text: str, frame: FrameType, mode: str, timeout: float, kernel: Ker
     except EvaluationInterrupted as error:
         body["error"] = f"stopped after {timeout:g} s" if isinstance(error, EvaluationTimedOut) else "interrupted"
     except SystemExit as error:
-        body["error"] = f"SystemExit: {error}. The program goes on; use quit to end the session."
+        body["error"] = f"SystemExit: {error_message(error)}. The program goes on; use quit to end the session."
     except BaseException as error:  # noqa: BLE001 - whatever the expression raises is its answer
         body["error"] = error_line(error)
         body["traceback"] = own_traceback(error)

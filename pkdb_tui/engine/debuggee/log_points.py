@@ -7,6 +7,7 @@ from functools import lru_cache
 from types import FrameType
 
 from pkdb_tui.engine.debuggee.snippets import Snippet
+from pkdb_tui.engine.debuggee.values import error_message
 
 TEXT_LIMIT = 4000  # characters of one line
 QUOTES = ('"""', "'''", '"', "'")
@@ -43,6 +44,6 @@ def log_text(template: str, frame: FrameType) -> str:
         try:
             parts.append(str(snippet.value(frame)))
         except Exception as error:  # noqa: BLE001 - the person's expression may raise anything; shown in the line
-            parts.append(f"<{type(error).__name__}: {error}>")
+            parts.append(f"<{type(error).__name__}: {error_message(error)}>")
     text = "".join(parts)
     return text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + "…"

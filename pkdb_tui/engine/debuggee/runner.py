@@ -8,7 +8,6 @@ import itertools
 import linecache
 import os
 import sys
-import traceback
 from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import Any, NoReturn
@@ -18,6 +17,7 @@ from pkdb_tui.engine.debuggee.debugger import Debugger
 from pkdb_tui.engine.debuggee.plans import START, Plan
 from pkdb_tui.engine.debuggee.runtimes import describe
 from pkdb_tui.engine.debuggee.sources import is_own, real_path
+from pkdb_tui.engine.debuggee.tracer import exception_body
 
 Json = dict[str, Any]
 
@@ -162,8 +162,7 @@ def _trim(error: BaseException) -> None:
 def _report(debugger: Debugger, error: BaseException, *, stop: bool = False) -> NoReturn:
     """Show the exception where it happened, then end as the interpreter would."""
     _trim(error)
-    text = "".join(traceback.format_exception(error))
-    body = {"type": type(error).__qualname__, "message": str(error), "traceback": text}
+    body = exception_body(error, error.__traceback__)
     debugger.tracer.plans.pop(debugger.main, None)
     if stop:
         debugger.post_mortem(error, body)

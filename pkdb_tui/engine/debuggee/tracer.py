@@ -14,6 +14,7 @@ from pkdb_tui.engine.debuggee.frames import bottom_codes
 from pkdb_tui.engine.debuggee.log_points import log_text
 from pkdb_tui.engine.debuggee.plans import PAUSE, RETURN, START, STEP, Plan
 from pkdb_tui.engine.debuggee.sources import CO_GENERATOR_LIKE, is_function, is_glue, is_runtime
+from pkdb_tui.engine.debuggee.values import error_message
 
 Json = dict[str, Any]
 ENDINGS = (StopIteration, StopAsyncIteration, GeneratorExit)  # how generators and iterators say that they are done
@@ -141,7 +142,7 @@ class Tracer:
         try:
             return "" if condition_holds(breakpoint, frame) else None
         except Exception as error:  # noqa: BLE001 - the person's condition may raise anything; told, and stopped at
-            return f"condition failed: {type(error).__name__}: {error}"
+            return f"condition failed: {type(error).__name__}: {error_message(error)}"
 
     def _hit(self, breakpoint: Breakpoint, frame: FrameType, line: int, failure: str) -> bool:
         breakpoint.hits += 1
@@ -168,7 +169,7 @@ class Tracer:
 def exception_body(error: BaseException, trace: TracebackType | None) -> Json:
     """An ExceptionBody of the protocol."""
     text = "".join(traceback.format_exception(type(error), error, trace))
-    return {"type": type(error).__qualname__, "message": str(error), "traceback": text}
+    return {"type": type(error).__qualname__, "message": error_message(error), "traceback": text}
 
 
 def _ends_iteration(frame: FrameType, error: BaseException) -> bool:

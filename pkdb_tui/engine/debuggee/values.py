@@ -19,6 +19,14 @@ def clip(text: str, limit: int = TEXT_LIMIT) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def error_message(error: BaseException) -> str:
+    """The text of an exception, which may itself raise anything; then what Python's own tracebacks write for it."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - the person's `__str__` may raise anything
+        return "<exception str() failed>"
+
+
 def is_array(value: Any) -> bool:
     """Whether it is a numpy, cupy or torch array, known by type without importing any of them."""
     for kind in type(value).__mro__:

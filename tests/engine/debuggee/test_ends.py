@@ -84,6 +84,50 @@ def test_post_mortem_at_an_uncaught_exception(program: Program) -> None:
     assert client.printed.count("File ") == 2
 
 
+UNSPEAKABLE = """
+    class Unspeakable(Exception):
+        def __str__(self):
+            raise RuntimeError("no text")
+
+    def fail():
+        raise Unspeakable
+
+    def work():
+        return 1
+
+    work()
+    fail()
+"""
+
+
+def test_post_mortem_at_an_exception_whose_text_raises(program: Program) -> None:
+    client = program(UNSPEAKABLE)
+    client.start()
+    stop = client.go("continue")
+    assert (stop["reason"], stop["postMortem"], where(stop)) == ("exception", True, ("fail", 6))
+    assert (stop["exception"]["type"], stop["exception"]["message"]) == ("Unspeakable", "<exception str() failed>")
+    assert client.run_out() == 1
+    assert client.printed.endswith("Unspeakable: <exception str() failed>\n")
+    assert "pkdb" not in client.printed
+
+
+def test_a_step_a_condition_and_a_log_point_with_an_exception_whose_text_raises(
+    program: Program, tmp_path: Path
+) -> None:
+    client = program(UNSPEAKABLE)
+    file = str(tmp_path / "program.py")
+    client.start({"file": file, "line": 9, "condition": "fail()"}, {"file": file, "line": 11, "log": "got {fail()}"})
+    stop = client.go("continue")
+    assert stop["text"] == "condition failed: Unspeakable: <exception str() failed>"
+    client.line("return")
+    client.line("next")
+    stop = client.go("next")
+    assert (stop["reason"], stop["exception"]["message"]) == ("exception", "<exception str() failed>")
+    assert [body["text"] for body in client.events("logPoint")] == [
+        "program.py:11 got <Unspeakable: <exception str() failed>>"
+    ]
+
+
 def test_a_traceback_the_program_prints_has_no_debugger_frames(program: Program, tmp_path: Path) -> None:
     client = program(
         """

@@ -129,6 +129,21 @@ async def jump(session: Session, text: str) -> Reply:
 
 
 @registry.command(
+    "debug",
+    "run code with breakpoints on, and step into it",
+    usage="debug [EXPRESSION]",
+    details="It stops at the first line of the program's that it comes to, and all breakpoints hold, in kernels that "
+    "it launches too; when it ends, its value is told and the stop is this one again. `debug` alone breaks it off: "
+    "what it has changed by then stays. Not at a stop in a kernel.",
+    phases=STOPPED,
+    group=GROUP,
+)
+async def debug(session: Session, text: str) -> Reply:
+    await session.debug(text)
+    return Reply()
+
+
+@registry.command(
     "pause",
     "stop the program where it is",
     details="At a stop in a kernel: stop also the threads that still run, such as those a thread filter lets go on.",

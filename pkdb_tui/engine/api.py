@@ -48,6 +48,7 @@ class Reason(StrEnum):
     SIGNAL = "signal"
     WATCHPOINT = "watchpoint"
     BOUNDS = "bounds"
+    DEBUG = "debug"  # an expression that was debugged has ended
     ERROR = "error"  # a kernel that doesn't translate or compile
 
 

@@ -83,6 +83,22 @@ class Moves:
                 session.settle()
                 raise
 
+    async def debug(self, text: str) -> None:
+        """See `Session.debug`."""
+        session = self._session
+        async with self._one_move() as snapshot:
+            if session.phase is Phase.STOPPED_KERNEL:
+                raise WrongPhase(
+                    "A kernel is stopped, and code beside it can't stop at breakpoints of its own.",
+                    "Without `debug` it is evaluated here, unseen by breakpoints; or go on to a stop in Python first.",
+                )
+            if text:
+                frame = session.places[snapshot.frame].index if session.places else 0
+                await session.connection.request("debugEvaluate", expression=text, frame=frame)
+            else:
+                await session.connection.request("endDebugged")
+            session.enter(Phase.RUNNING_PYTHON)
+
     async def pause(self) -> None:
         """See `Session.pause`."""
         session = self._session

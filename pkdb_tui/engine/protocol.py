@@ -18,6 +18,8 @@ marked (stop) need the program's stopped thread and are refused elsewhere with a
 | pause          | -                                                    | {}; then `stopped`, or `inKernel`       |
 | resume (stop)  | verb: continue next step return until, line, frame    | {}; then `continued`                    |
 | jump (stop)    | line                                                 | {}; then a new `stopped` (reason step)  |
+| debugEvaluate (stop)| expression, frame                               | {}; then `continued`, later `evaluated` |
+| endDebugged (stop)| -                                                 | {}: what is debugged is broken off      |
 | variables (stop)| frame                                               | variables: [VariableBody]               |
 | evaluate (stop)| expression, frame, timeout, mode: auto eval exec, kernel: [KernelVariable] | EvaluateBody          |
 | readSlice (stop)| expression, frame, limit                            | SliceBody                               |
@@ -49,6 +51,7 @@ The program's own `breakpoint()` stops with reason breakpoint and no ids.
 |----------------|-----------------------------------------------------------------------------------------------|
 | ready          | Ready: the hook is in place; `setBreakpoints` may come, then `resume` starts the program       |
 | stopped        | PythonStop                                                                                    |
+| evaluated      | EvaluateBody of an expression that was debugged; a `stopped` (reason debug) follows            |
 | continued      | thread                                                                                        |
 | breakpoints    | placements: [Placement]: bindings or hit counts that changed while running                     |
 | logPoint       | breakpoint, text, thread: the thread goes on after `logHeard`                                  |

@@ -14,12 +14,13 @@ from pkdb_tui.engine.api import (
     LogPoint,
     Notice,
     Phase,
+    Printed,
     Progress,
     Reason,
     Severity,
     StopSnapshot,
 )
-from pkdb_tui.engine.protocol import ExceptionBody, KernelReady, PythonStop, Ready
+from pkdb_tui.engine.protocol import EvaluateBody, ExceptionBody, KernelReady, PythonStop, Ready
 from pkdb_tui.engine.snapshots import python_frames, python_threads, python_variable
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class PythonSide:
             "inKernel": self._in_kernel,
             "launches": self._launches,
             "serving": self._serving,
+            "evaluated": self._evaluated,
             "ending": self._ending,
         }
 
@@ -92,6 +94,15 @@ class PythonSide:
             session.emit(BreakpointsChanged(breakpoints=session.breakpoints))
         session.enter(Phase.STOPPED_PYTHON)
         session.looking.emit_stop()
+
+    def _evaluated(self, body: dict[str, Any]) -> None:
+        """An expression that was debugged has ended; the stop that it was typed at is shown again next."""
+        self._drain()
+        evaluation = msgspec.convert(body, EvaluateBody)
+        if evaluation.error:
+            self._session.emit(Notice(text=evaluation.error, severity=Severity.ERROR))
+        elif evaluation.text:
+            self._session.emit(Printed(text=evaluation.text))
 
     def _continued(self, body: dict[str, Any]) -> None:
         if self._session.phase is Phase.STOPPED_PYTHON:

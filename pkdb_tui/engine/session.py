@@ -222,6 +222,13 @@ class Session:
         """Go on from another line of this function. Raises WrongPhase at a kernel stop."""
         await self.moves.jump(line)
 
+    async def debug(self, text: str) -> None:
+        """Run code of the person's with breakpoints and steps; without any, break off the one that runs so.
+
+        Its end is told by a stop where this one was. Raises WrongPhase at a kernel stop.
+        """
+        await self.moves.debug(text)
+
     async def pause(self) -> None:
         """Stop the program where it is: at a Python line, or at a kernel line; at a kernel stop, what still runs.
 

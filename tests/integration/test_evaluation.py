@@ -32,6 +32,11 @@ def answers(run: Run, *, after: str = "stopped: breakpoint 1") -> list[str]:
     return run.lines[place + 2 :]
 
 
+def reasons(run: Run) -> list[str]:
+    """Why the program stopped, stop by stop."""
+    return [stop.removeprefix("stopped: ").partition(f" {SCRIPT}")[0] for stop in run.stops]
+
+
 def test_the_fixtures_lines() -> None:
     lines = (FIXTURES / SCRIPT).read_text().splitlines()
     assert "t: float" in lines[T - 1]
@@ -275,3 +280,91 @@ def test_watchpoints_see_nothing_of_an_evaluation_and_the_next_write_of_the_prog
         "watchpoint 2 on v[3]: bound, hit 1 time",
     ], run.lines
     assert not run.err
+
+
+def test_debug_steps_into_the_expression_and_comes_back_to_the_stop() -> None:
+    run = debug(
+        f"break {LAUNCHED}", "continue", "debug [scaled(1), scaled(k := 4)]", "value", "where", "finish", "next",
+        "continue", "k", "print ahead", "debug 1 / 0", "debug 1 +", "debug", "debug None", *GO_ON,
+    )  # fmt: skip
+    assert [stop.removeprefix("stopped: ") for stop in run.stops[1:]] == [
+        f"breakpoint 1 {SCRIPT}:{LAUNCHED} in launch",
+        f"step {SCRIPT}:{SCALED} in scaled",
+        f"step {SCRIPT}:{SCALED} in scaled returning 2.0",
+        f"step {SCRIPT}:{SCALED} in scaled",
+        f"debug: `[scaled(1), scaled(k := 4)]` has ended {SCRIPT}:{LAUNCHED} in launch",
+        f"debug: `1 / 0` has ended {SCRIPT}:{LAUNCHED} in launch",
+        f"debug: `None` has ended {SCRIPT}:{LAUNCHED} in launch",
+    ]
+    rest = answers(run)
+    assert [line for line in rest if line in ("1", "4", "[2.0, 8.0]", "[1, 2, 3]")] == [
+        "1",
+        "[2.0, 8.0]",
+        "4",
+        "[1, 2, 3]",
+    ]
+    assert any("launch evaluations.py:30" in line for line in rest)
+    errors = run.err.splitlines()
+    assert errors[0] == "error: ZeroDivisionError: division by zero"
+    assert errors[1].startswith("error: SyntaxError")
+    assert errors[2].startswith("error: No expression is being debugged here.")
+    assert told(run) == PLAIN
+
+
+def test_debug_stops_at_breakpoints_also_in_kernels_and_in_expressions_within() -> None:
+    run = debug(
+        f"break {LAUNCHED + 1}", "continue", f"break {SCALED} if value == 5", f"break {T} if i == 2", "log 21 at {i}",
+        "debug [scaled(q) for q in range(9)]", "continue", "value", "debug scaled(5)", "value", "continue", "continue",
+        "debug launch(0, v.copy(), m)", "continue", "t + i", "debug scaled(3)", "continue", "continue",
+        "info launches", *GO_ON,
+    )  # fmt: skip
+    assert reasons(run)[2:] == [
+        "step",  # in scaled, at its first call
+        "breakpoint 2",
+        "breakpoint 2",  # of one within
+        "debug: `scaled(5)` has ended",
+        "debug: `[scaled(q) for q in range(9)]` has ended",
+        "step",  # in launch
+        "breakpoint 3",
+        "breakpoint 1",
+        "debug: `launch(0, v.copy(), m)` has ended",
+    ]
+    assert "A kernel is stopped" in run.err
+    assert "[0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0]" in run.lines
+    assert told(run) == PLAIN
+
+
+def test_debug_alone_breaks_off_what_is_debugged() -> None:
+    run = debug(
+        f"break {LAUNCHED}", "continue", f"break {SCALED}", "debug scaled(1)", "debug scaled(2)", "debug", "value",
+        "debug", "len(ahead)", "debug len(ahead)", *GO_ON,
+    )  # fmt: skip
+    assert run.err.splitlines() == ["error: interrupted", "error: interrupted"]
+    assert reasons(run)[2:] == [
+        "breakpoint 2",
+        "breakpoint 2",
+        "debug: `scaled(2)` has ended",
+        "debug: `scaled(1)` has ended",
+        "debug: `len(ahead)` has ended",
+    ]
+    assert [line for line in answers(run) if line in ("1", "3")] == ["1", "3", "3"]
+    assert told(run) == PLAIN
+
+
+def test_ctrl_c_pauses_what_is_debugged_and_it_can_be_broken_off() -> None:
+    with terminal(SCRIPT) as child:
+        child.expect_exact("pkdb> ")
+        for command in ("tbreak main", "continue"):
+            child.sendline(command)
+            child.expect_exact("pkdb> ")
+        child.sendline("debug print('begun'); exec('while True: pass')")
+        child.expect_exact("begun")
+        send_signal(child, signal.SIGINT)
+        child.expect_exact("stopped: pause")
+        child.expect_exact("pkdb> ")
+        child.sendline("debug")
+        child.expect_exact("error: interrupted")
+        child.expect_exact("stopped: debug: ")
+        child.expect_exact("pkdb> ")
+        child.sendline("2 + 3")
+        child.expect_exact("5")

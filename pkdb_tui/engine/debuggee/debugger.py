@@ -19,18 +19,19 @@ from pkdb_tui.engine.debuggee import frames, sources
 from pkdb_tui.engine.debuggee.backend import Backend, choose
 from pkdb_tui.engine.debuggee.breakpoints import BreakpointTable
 from pkdb_tui.engine.debuggee.console import Console
+from pkdb_tui.engine.debuggee.debugged import Debugged, Wish
 from pkdb_tui.engine.debuggee.evaluations import Evaluations
 from pkdb_tui.engine.debuggee.forks import ForkWarningFilter
 from pkdb_tui.engine.debuggee.hotswap import Swaps
 from pkdb_tui.engine.debuggee.inspector import COMMANDS, Inspector
 from pkdb_tui.engine.debuggee.limits import SIGNAL, EvaluationInterrupted, EvaluationTimedOut, Limits
-from pkdb_tui.engine.debuggee.plans import NEXT, PAUSE, RETURN, STEP, UNTIL, Plan
+from pkdb_tui.engine.debuggee.plans import DEBUG, NEXT, PAUSE, RETURN, STEP, UNTIL, Plan
 from pkdb_tui.engine.debuggee.previews import Previews
 from pkdb_tui.engine.debuggee.tracer import Tracer
 from pkdb_tui.engine.debuggee.wire import Connection, RequestError
 
 Json = dict[str, Any]
-STOP_COMMANDS = (*COMMANDS, "resume", "jump")
+STOP_COMMANDS = (*COMMANDS, "resume", "jump", "debugEvaluate", "endDebugged")
 PAUSE_GRACE = 0.3
 HEARD_SECONDS = 2.0  # that writing a log point's line may take
 SIGNALS, SIGNAL_EVERY = 20, 0.05
@@ -72,6 +73,7 @@ class Debugger:
         self._force_pause = False
         self.limits = Limits(self.main)
         self.previews = Previews(self.limits.within)
+        self.debugged = Debugged(self)
         self.evaluations = Evaluations(self.limits, self.tracer.quiet, console, self._look_again)
 
     # --- life ---
@@ -374,6 +376,11 @@ class Debugger:
                 if has_returned:
                     body["returnText"] = self.previews.text(returned)
                 plan = self._interact(places, body, frame if can_jump else None)
+            while isinstance(plan, Wish):
+                self.connection.event("evaluated", self.debugged.run(plan))
+                with self.turn():
+                    places, text = frames.stack_of(frame), plan.ended
+                    plan = self._interact(places, self._stop_body(places, DEBUG, [], text), frame if can_jump else None)
             if plan is None:
                 self.tracer.plans.pop(ident, None)
             else:
@@ -432,8 +439,11 @@ class Debugger:
             "text": text,
         }
 
-    def _interact(self, places: list[frames.Place], body: Json, jumpable: FrameType | None) -> Plan | None:
-        """Serve this stop's requests until one resumes."""
+    def _interact(self, places: list[frames.Place], body: Json, jumpable: FrameType | None) -> Plan | Wish | None:
+        """Serve this stop's requests until one lets the thread go on.
+
+        Raises EvaluationInterrupted where it breaks off the expression that is being debugged.
+        """
         inspector = Inspector(places, self.evaluations, self.previews, self.swaps)
         if body["breakpoints"]:
             hit = [b.placement() for b in self.table.all if b.id in body["breakpoints"]]
@@ -448,10 +458,19 @@ class Debugger:
             try:
                 if command == "resume":
                     plan = self._plan(places, arguments, bool(body.get("postMortem")))
-                    self._stopped = False
-                    self.connection.reply(number, {})
-                    self.connection.event("continued", {"thread": _thread.get_ident()})
+                    self._goes_on(number)
                     return plan
+                if command == "debugEvaluate":
+                    if body.get("postMortem"):
+                        raise RequestError("The program has ended by an exception: nothing of it runs any more.")
+                    wish = self.debugged.wish(places, arguments)
+                    self._goes_on(number)
+                    return wish
+                if command == "endDebugged":
+                    self.debugged.check_one()
+                    self.tracer.plans.pop(_thread.get_ident(), None)
+                    self._goes_on(number)
+                    raise EvaluationInterrupted
                 if command == "jump":
                     self._jump(jumpable, int(arguments["line"]))
                     self.connection.reply(number, {})
@@ -463,6 +482,12 @@ class Debugger:
                 self.connection.refuse(number, error)
             else:
                 self.answer(inspector, request)
+
+    def _goes_on(self, request: int) -> None:
+        """The stop is over, by a request."""
+        self._stopped = False
+        self.connection.reply(request, {})
+        self.connection.event("continued", {"thread": _thread.get_ident()})
 
     def answer(self, inspector: Inspector, request: Json, wanted: Callable[[], bool] = lambda: True) -> None:
         """Serve one request about frames and reply, if the reply is still wanted then."""

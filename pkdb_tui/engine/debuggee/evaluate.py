@@ -14,6 +14,7 @@ from pkdb_tui.engine.debuggee.values import error_message, is_array, is_numpy_sc
 
 Json = dict[str, Any]
 TEXT_LIMIT = 20_000
+Runner = Callable[[str, FrameType, str, Kernel | None], Any]
 
 
 def run_coroutine(coroutine: Coroutine[Any, Any, Any]) -> Any:
@@ -99,7 +100,9 @@ def answer(error: str = "") -> Json:
     return {"text": "", "type": "", "value": None, "error": error, "traceback": "", "writes": {}}
 
 
-def evaluate(text: str, frame: FrameType, mode: str, timeout: float, kernel: Kernel | None = None) -> Json:
+def evaluate(
+    text: str, frame: FrameType, mode: str, timeout: float, kernel: Kernel | None = None, run: Runner = run
+) -> Json:
     """An EvaluateBody; never raises for what the expression does."""
     body = answer()
     try:

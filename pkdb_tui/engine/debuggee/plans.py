@@ -10,6 +10,7 @@ RETURN = "return"
 UNTIL = "until"
 START = "start"
 PAUSE = "pause"
+DEBUG = "debug"
 
 
 class Plan:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
 from pkdb_tui.minikokkos.errors import MinikokkosError
+from pkdb_tui.minikokkos.source_lines import keep_lines
 from pkdb_tui.minikokkos.views import Trait
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -14,9 +15,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def workunit(*args: Any, **traits: Any) -> Any:
     """Mark a function as a workunit; it stays the function it is. View traits are accepted and not needed."""
-    if args:
-        return args[0]
-    return lambda function: function
+    if not args:
+        return workunit
+    keep_lines(args[0])
+    return args[0]
 
 
 def function(*args: Any, **traits: Any) -> Any:
@@ -24,6 +26,7 @@ def function(*args: Any, **traits: Any) -> Any:
     if not args:
         return function
     args[0].__pk_function__ = True
+    keep_lines(args[0])
     return args[0]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
-import linecache
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from pkdb_tui.minikokkos.errors import ArgumentError, CompileError
 from pkdb_tui.minikokkos.expressions import MISSING, Expressions, Typed
 from pkdb_tui.minikokkos.regions import REGIONS
 from pkdb_tui.minikokkos.scope import cpp_name
+from pkdb_tui.minikokkos.source_lines import lines_of
 from pkdb_tui.minikokkos.spans import span
 from pkdb_tui.minikokkos.translate import GLUE, FunctionTranslator, parameter_list, reduction_of
 
@@ -77,7 +77,7 @@ class Definition:
 
     def _find(self) -> ast.FunctionDef:
         name = self.function.__code__.co_filename
-        lines = linecache.getlines(name)
+        lines = lines_of(self.function)
         known = _trees.get(name)
         if known is None or known[0] is not lines:
             _trees[name] = known = (lines, ast.parse("".join(lines)))
@@ -87,7 +87,8 @@ class Definition:
                 continue
             if first in (node.lineno, *(d.lineno for d in node.decorator_list)):
                 return node
-        raise CompileError(f"the source of the kernel {self.name} can't be found in {name}: put it in a file")
+        advice = "the file was changed while it was imported: run the program again" if lines else "put it in a file"
+        raise CompileError(f"the source of the kernel {self.name} can't be found in {name}: {advice}")
 
 
 def definition(function: FunctionType) -> Definition:

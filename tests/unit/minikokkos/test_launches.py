@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import linecache
 import subprocess
 import sys
 import weakref
@@ -228,3 +229,53 @@ def test_an_exception_in_the_debug_space_comes_through(load: Any) -> None:
     module = load("@pk.workunit\ndef work(i: int, x):\n    x[i + 9] = 1\n")
     with pytest.raises(IndexError, match="index 9 is out of bounds"):
         pk.parallel_for(pk.RangePolicy(pk.Debug, 0, 1), module.work, x=np.zeros(3))
+
+
+EDITED = """
+@pk.function
+def one() -> float:
+    return 1
+
+
+@pk.workunit
+def fill(i: int, x: pk.View1D[pk.double]):
+    x[i] = one()
+
+
+@pk.workunit(x=pk.ViewTypeInfo(trait=pk.Trait.Unmanaged))
+def fill_unmanaged(i: int, x: pk.View1D[pk.double]):
+    x[i] = one()
+"""
+
+
+def filled(kernel: Any) -> list[float]:
+    x = np.zeros(2)
+    pk.parallel_for(pk.RangePolicy(pk.Serial, 0, 2), kernel, x=x)
+    return x.tolist()
+
+
+@pytest.mark.parametrize("name", ["fill", "fill_unmanaged"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda path: path.write_text(path.read_text().replace("return 1", "return 2").replace("one()", "5")),
+        lambda path: path.write_text("# another line\n" + path.read_text()),
+        lambda path: path.unlink(),
+    ],
+    ids=["other values", "other lines", "deleted"],
+)
+def test_a_file_that_is_edited_before_the_first_launch(load: Any, name: str, change: Any) -> None:
+    module = load(EDITED)
+    change(Path(module.__file__))
+    linecache.checkcache()  # as each traceback does
+    assert filled(getattr(module, name)) == [1, 1]
+
+
+def test_a_module_that_is_edited_and_reloaded(load: Any) -> None:
+    module = load(EDITED)
+    assert filled(module.fill) == [1, 1]
+    path = Path(module.__file__)
+    text = path.read_text()
+    path.write_text("\n\n" + text.replace("return 1", "return 22"))
+    exec(compile(path.read_text(), path, "exec"), module.__dict__)
+    assert filled(module.fill) == [22, 22]

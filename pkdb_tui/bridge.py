@@ -194,7 +194,9 @@ class Bridge:
 
     @staticmethod
     def stop_text(snapshot: StopSnapshot) -> str:
-        return stop_line(snapshot)
+        """A stop's line, and below it what else an exception says, such as the line that can't be compiled."""
+        message = snapshot.exception.message.rstrip("\n") if snapshot.exception is not None else ""
+        return "\n".join([stop_line(snapshot), *message.split("\n")[1:]])
 
     @staticmethod
     def incomplete(text: str) -> bool:

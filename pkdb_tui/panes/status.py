@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 
@@ -19,6 +20,7 @@ from pkdb_tui.panes.guard import Guarded
 from pkdb_tui.panes.palette import Palette
 
 RUNNING = {Phase.RUNNING_PYTHON: "running"}  # an optimised kernel may be what runs: nobody is told of each
+FOLDER = re.compile(r"(?<= )/\S*/(?=[^/\s]+:\d+: )")  # of a file and line that a message begins with
 MESSAGE_ROWS = 5  # of a message over the lowest rows of the panes
 FAULTS = (Reason.EXCEPTION, Reason.SIGNAL, Reason.BOUNDS, Reason.ERROR)
 
@@ -109,7 +111,7 @@ class StatusLine(Guarded, Widget):
         """(left, right), ever shorter: why it stopped is worth more than all else, which stands in panes, too."""
         palette = self.palette
         style = palette.fault if stop.reason in FAULTS else palette.text
-        why: Row = [(stop.reason_text.splitlines()[0], style)]
+        why: Row = [(FOLDER.sub("", stop.reason_text.splitlines()[0]), style)]
         if stop.return_text:
             why.append((f" · returns {stop.return_text}", palette.changed))
         program: Row = [(f" {self.program} ", palette.here), ("▪ ", palette.dim)]

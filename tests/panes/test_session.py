@@ -522,3 +522,14 @@ async def test_the_palette_names_the_keys(tmp_path: Path) -> None:
         assert about["tbreak"].endswith("(key T)")
         assert "key" not in about["jump"]
         await app.bridge.session.quit()
+
+
+async def test_a_message_of_several_lines_is_whole_in_the_console(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "raise ValueError('p.py:7: no list here\\n    x = [1]\\n        ^')\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.press("c")
+        await until_seen(app, pilot, "      x = [1]")
+        at = next(number for number, row in enumerate(rows(app)) if "x = [1]" in row)
+        assert rows(app)[at + 1].index("^") == rows(app)[at].index("[")
+        await app.bridge.session.quit()

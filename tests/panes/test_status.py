@@ -118,3 +118,9 @@ async def test_a_notice_stays_above_what_is_answered_until_it_can_have_been_read
         line.read()
         await pilot.pause()
         assert lines(line) == [" n next  ? help"]
+
+
+async def test_what_cannot_be_compiled_is_read_without_its_folder() -> None:
+    text = "exception CompileError: /home/ada/a/long/way/to/solver.py:12: a list is not supported in a kernel"
+    line = await line_at(80, reason=Reason.EXCEPTION, reason_text=text, focus=None)
+    assert "exception CompileError: solver.py:12: a list is not supported in a kernel" in line

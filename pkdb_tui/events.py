@@ -77,7 +77,7 @@ class EventShower:
             case Notice(text=text, severity=severity):
                 write = {Severity.INFO: workspace.console.say, Severity.WARNING: workspace.console.warn}
                 write.get(severity, workspace.console.complain)(text)
-                app.note(text, fault=severity is Severity.ERROR, notice=severity is not Severity.INFO)
+                app.note(text, fault=severity is Severity.ERROR, notice=True)
             case Progress():
                 app.status.show_progress(event)
             case Exited(cause=cause):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 READY_SECONDS = 30.0
 LOST_GRACE = 0.5  # seconds between the end of the connection and that of the process
 FAULTS = ("SIGSEGV", "SIGFPE", "SIGABRT", "SIGBUS", "SIGILL")
+LINE_HINT = (
+    "Which Python line {signal} came at isn't known: "
+    "started as `PYTHONFAULTHANDLER=1 pkdb-tui …` the program prints it."
+)
 CATCH_HINT = "If a kernel caused {signal}: `set catch on` and `restart` stop at the line where it happens."
 TRAPPED = (
     "The native debugger ended while its breakpoints were in the program, and they ended the program. "
@@ -216,8 +221,11 @@ class Life:
         session.exit_cause = exit_cause(status, self._ending)
         session.enter(Phase.EXITED)
         by_kernel = self.launched and not session.ended_by
-        if session.exit_cause.signal in FAULTS and by_kernel and not session.settings["catchFaults"]:
-            session.emit(Notice(text=CATCH_HINT.format(signal=session.exit_cause.signal)))
+        if (fault := session.exit_cause.signal) in FAULTS:
+            if by_kernel and not session.settings["catchFaults"]:
+                session.emit(Notice(text=CATCH_HINT.format(signal=fault)))
+            if not session.ended_by and not {**os.environ, **session.options.environment}.get("PYTHONFAULTHANDLER"):
+                session.emit(Notice(text=LINE_HINT.format(signal=fault)))
         session.emit(Exited(cause=session.exit_cause))
         self.over.set()
 

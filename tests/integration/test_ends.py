@@ -39,6 +39,18 @@ def test_an_end_is_named_and_gives_its_status(how: str, text: str, status: int) 
     assert (run.status, run.err) == (status, "")
 
 
+@pytest.mark.parametrize(("how", "name", "line"), [("abort", "SIGABRT", 22), ("segv", "SIGSEGV", 24)])
+def test_a_fault_says_how_its_python_line_is_found_and_that_finds_it(how: str, name: str, line: int) -> None:
+    (said,) = plain("ends.py", how, commands=["continue"]).starting("note: ")
+    assert said == (
+        f"note: Which Python line {name} came at isn't known: "
+        "started as `PYTHONFAULTHANDLER=1 pkdb-tui …` the program prints it."
+    )
+    run = plain("ends.py", how, commands=["continue"], variables={"PYTHONFAULTHANDLER": "1"})
+    assert any(row.endswith(f'ends.py", line {line} in <module>') for row in run.lines)
+    assert run.starting("note: ") == []
+
+
 def test_words_of_the_end_come_before_it() -> None:
     assert "a message" in plain("ends.py", "message", commands=["continue"]).lines
     assert plain("ends.py", "atexit", commands=["continue"]).lines[-2] == "the last word"

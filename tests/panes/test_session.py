@@ -529,7 +529,7 @@ async def test_a_message_of_several_lines_is_whole_in_the_console(tmp_path: Path
     async with app.run_test(size=(80, 24)) as pilot:
         await until_phase(app, Phase.STOPPED_PYTHON)
         await pilot.press("c")
-        await until_seen(app, pilot, "      x = [1]")
-        at = next(number for number, row in enumerate(rows(app)) if "x = [1]" in row)
+        await until_seen(app, pilot, "\n     x = [1]  ")
+        at = next(number for number, row in enumerate(rows(app)) if row.startswith("     x = [1]  "))
         assert rows(app)[at + 1].index("^") == rows(app)[at].index("[")
         await app.bridge.session.quit()

@@ -39,14 +39,14 @@ class Typeahead:
         self._route = route
         self._settled = settled
         self._waiting: deque[events.Event] = deque()
-        self._busy = False
+        self.busy = False  # a key has yet to have its effect
         self._work: asyncio.Task[None] | None = None
 
     async def add(self, event: events.Event) -> None:
         """A key or a paste; it is routed at once when none is under way."""
         self._waiting.append(event)
-        if not self._busy:
-            self._busy = True
+        if not self.busy:
+            self.busy = True
             target = await self._next()
             self._work = asyncio.create_task(self._rest(target))
 
@@ -62,7 +62,7 @@ class Typeahead:
             while self._waiting:
                 await self._effect(await self._next())
         finally:
-            self._busy = False
+            self.busy = False
 
     def _target(self) -> MessagePump:
         return self._app.focused or self._app.screen

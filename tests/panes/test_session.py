@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from whole import debugging, rows, seen, until_phase, until_seen
+from whole import carried_out, debugging, rows, seen, until_phase, until_seen
 
 from pkdb_tui import keys
 from pkdb_tui.engine.api import BreakpointState, Notice, Phase, Severity
@@ -360,7 +360,7 @@ async def test_the_gutter_key_works_in_a_file_of_any_name(
         await pilot.press("b")
         app.workspace.source.move_cursor(4)
         await pilot.press("T")
-        await app.workers.wait_for_complete()
+        await carried_out(app, pilot)
         made = app.bridge.breakpoints
         file = os.path.realpath(place / "p.py")
         assert [(b.file, b.line, b.spec.temporary, b.state) for b in made] == [
@@ -370,15 +370,13 @@ async def test_the_gutter_key_works_in_a_file_of_any_name(
         assert f"breakpoint 2 at {folder}/p.py:5, temporary: bound" in app.key_line.message
         app.workspace.source.move_cursor(2)
         await pilot.press("b")
-        await app.workers.wait_for_complete()
+        await carried_out(app, pilot)
         app.workspace.source.move_cursor(8)
         await pilot.press("U")
-        await app.workers.wait_for_complete()
-        await app.bridge.session.settled()
-        await pilot.pause()
+        await carried_out(app, pilot)
         assert app.workspace.source.cursor_row == 4
         await pilot.press("U")
-        await app.workers.wait_for_complete()
+        await carried_out(app, pilot)
         await app.bridge.session.quit()
 
 

@@ -33,7 +33,7 @@ async def burst(pilot: Pilot[int], text: str) -> None:
         app._driver.send_message(message)  # type: ignore[union-attr]
     await pilot.pause()
     async with asyncio.timeout(10):
-        while app.typeahead._busy:
+        while app.typeahead.busy:
             await asyncio.sleep(0.01)
     await app.workers.wait_for_complete([worker for worker in app.workers if worker.group == "commands"])
     await pilot.pause()

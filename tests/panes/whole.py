@@ -25,6 +25,17 @@ async def until_phase(app: PkdbApp, phase: Phase) -> None:
             await asyncio.sleep(0.01)
 
 
+async def carried_out(app: PkdbApp, pilot: Pilot[Any]) -> None:
+    """Until the keys pressed so far have had their effect, and what they began has ended and been shown."""
+    async with asyncio.timeout(20):
+        while app.typeahead.busy:
+            await asyncio.sleep(0.01)
+        await app.workers.wait_for_complete()
+        await app.bridge.session.settled()
+        await app.bridge.delivered()
+    await pilot.pause()
+
+
 async def until_seen(app: App[Any], pilot: Pilot[Any], text: str) -> None:
     """Until a text is on the screen."""
     async with asyncio.timeout(10):

@@ -72,7 +72,7 @@ class Debugger:
         self._wake_backend = False
         self._force_pause = False
         self.limits = Limits(self.main)
-        self.previews = Previews(self.limits.within)
+        self.previews = Previews(self.limits)
         self.debugged = Debugged(self)
         self.evaluations = Evaluations(self.limits, self.tracer.quiet, console, self._look_again)
 

@@ -54,8 +54,9 @@ class Evaluations:
 
         self._look_again()  # launches that were let run unseen would count themselves as the program's
         try:
-            with self._followed(), self.limits.within(timeout, left if stuck is not None else None):
-                return evaluate(text, frame, mode, timeout, kernel)
+            with self._followed():
+                limit = Limit(left if stuck is not None else None)
+                return self.limits.run(timeout, lambda: evaluate(text, frame, mode, timeout, kernel), limit)
         except EvaluationInterrupted:
             return answer(error="interrupted")
         finally:

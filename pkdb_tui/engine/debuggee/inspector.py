@@ -66,11 +66,13 @@ class Inspector:
             text, mode = str(arguments["expression"]), str(arguments.get("mode") or "auto")
             return self._evaluations.run(text, frame, mode, timeout, self._kernel(arguments), self._stuck)
         if command == "readSlice":
-            with self._evaluations.limits.within(SLICE_TIMEOUT):
-                return read_slice(str(arguments["expression"]), frame, int(arguments.get("limit") or 4096))
+            text, most = str(arguments["expression"]), int(arguments.get("limit") or 4096)
+            return self._evaluations.limits.run(SLICE_TIMEOUT, lambda: read_slice(text, frame, most))
         if command == "addSubstitution":
             return self._swaps.add(arguments["rule"], frame)
-        with self._evaluations.limits.within(COMPLETION_TIMEOUT):
-            kernel = self._kernel(arguments)
-            found = complete(str(arguments.get("text") or ""), frame, kernel.values if kernel is not None else {})
-            return {"matches": found}
+        return self._evaluations.limits.run(COMPLETION_TIMEOUT, lambda: self._completions(arguments, frame))
+
+    def _completions(self, arguments: Json, frame: FrameType) -> Json:
+        kernel = self._kernel(arguments)
+        text = str(arguments.get("text") or "")
+        return {"matches": complete(text, frame, kernel.values if kernel is not None else {})}

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from types import FrameType
 from typing import Any
 
 from pkdb_tui.engine.debuggee import values
-from pkdb_tui.engine.debuggee.limits import EvaluationTimedOut, Limit
+from pkdb_tui.engine.debuggee.limits import EvaluationTimedOut, Limit, Limits
 
 VARIABLE_LIMIT = 500
 ONE_REPR = 0.25
@@ -19,8 +17,8 @@ ALL_REPRS = 1.0
 class Previews:
     """Makes previews for one debugger; only a `__repr__` written in Python needs the watch."""
 
-    def __init__(self, within: Callable[[float], AbstractContextManager[Limit]]) -> None:
-        self._within = within
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
         self._left = ALL_REPRS
         values.own_text = self._own_text
 
@@ -34,9 +32,9 @@ class Previews:
         if self._left <= 0:
             return f"<{type(value).__name__} object>"
         begun = time.perf_counter()
+        limit = Limit()
         try:
-            with self._within(ONE_REPR) as limit:
-                return values.plain_text(value)
+            return self._limits.run(ONE_REPR, lambda: values.plain_text(value), limit)
         except EvaluationTimedOut:
             if not limit.fired:
                 raise

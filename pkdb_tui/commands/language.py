@@ -10,6 +10,7 @@ from pkdb_tui.commands import (  # noqa: F401 - they define the commands
     breaking,
     control,
     inspecting,
+    launching,
     listing,
     looking,
     mistyped,

@@ -351,6 +351,41 @@ class Substitution(Plain, frozen=True, kw_only=True):
     uses: int = 0
 
 
+class Difference(Plain, frozen=True, kw_only=True):
+    """How an array (or what was returned, without a name) differs from that of another launch, by its elements.
+
+    Two NaNs are equal; `nans` counts elements that are NaN in one only. `max_rel` is relative to the other launch's;
+    `max_ulp` counts floats in between, None for what are no real floats of one type; `at` are the indices of the
+    largest difference. `error` says why they can't be compared.
+    """
+
+    name: str
+    size: int
+    differ: int
+    nans: int
+    max_abs: float
+    max_rel: float
+    max_ulp: int | None = None
+    at: tuple[int, ...] = ()
+    error: str = ""
+
+
+class ClauseResult(Plain, frozen=True, kw_only=True):
+    """What one clause of a parallel launch came to: its time in seconds and its result, or its error.
+
+    `differences` are to the first clause that ended well, and empty in that one.
+    """
+
+    text: str
+    kernel: str
+    policy: str
+    seconds: float
+    result: str = ""
+    value: Any = None
+    error: str = ""
+    differences: tuple[Difference, ...] = ()
+
+
 class ExitCause(Plain, frozen=True, kw_only=True):
     """How the program ended: exactly one of `status`, `signal` and `exception` is meaningful."""
 

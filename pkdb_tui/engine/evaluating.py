@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from pkdb_tui.engine.api import Evaluation, Notice, Phase, Severity
+from pkdb_tui.engine.api import ClauseResult, Difference, Evaluation, Notice, Phase, Severity
 from pkdb_tui.engine.errors import DebuggeeLost, ExpressionError, NotHere
 from pkdb_tui.engine.native.base import NativeVariable
 from pkdb_tui.engine.native.proc import threads_of
-from pkdb_tui.engine.protocol import EvaluateBody, KernelVariable
+from pkdb_tui.engine.protocol import ClauseBody, EvaluateBody, KernelVariable
 from pkdb_tui.engine.snapshots import NATIVE
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ CRASHED = (
     "`restart` runs it again with all breakpoints.",
 )
 LEFT = "An expression that was left behind"
+LAUNCH_SECONDS = 600.0  # a parallel launch may take its time; it can be interrupted
+PARALLEL = "parallel"  # the mode of an evaluation that is a parallel launch
 SHOWN = 60  # characters of an expression in a message
 BLOCKED = NotHere(
     "The framework holds Python's lock while its kernel runs, so Python can't be evaluated here.",
@@ -207,6 +209,13 @@ class Evaluator:
         if self._session.phase.stopped:
             await self._session.looking.refresh_variables()
 
+    async def parallel_launch(self, text: str, variables: Iterable[NativeVariable]) -> tuple[ClauseResult, ...]:
+        """Raises ExpressionError where the whole of it failed; what fails in a clause is told there."""
+        body = await self.python(text, LAUNCH_SECONDS, PARALLEL, variables)
+        if body.error:
+            raise ExpressionError(f"{body.error}.")
+        return tuple(map(_clause_result, body.clauses))
+
     # --- at a kernel stop ---
 
     async def in_kernel(self, text: str, timeout: float, variables: Mapping[str, NativeVariable]) -> Evaluation:
@@ -258,6 +267,32 @@ class Evaluator:
             await self._session.kernels.controller.write_memory(address, data)
         if writes:
             self._session.kernels.written()
+
+
+def _clause_result(body: ClauseBody) -> ClauseResult:
+    return ClauseResult(
+        text=body.text,
+        kernel=body.kernel,
+        policy=body.policy,
+        seconds=body.seconds,
+        result=body.result,
+        value=body.value,
+        error=body.error,
+        differences=tuple(
+            Difference(
+                name=each.name,
+                size=each.size,
+                differ=each.differ,
+                nans=each.nans,
+                max_abs=float(each.abs),
+                max_rel=float(each.rel),
+                max_ulp=each.ulp,
+                at=tuple(each.at),
+                error=each.error,
+            )
+            for each in body.differences
+        ),
+    )
 
 
 def _number(kind: str, text: str) -> Any:

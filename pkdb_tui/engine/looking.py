@@ -12,6 +12,7 @@ import msgspec
 
 from pkdb_tui.engine import evaluating
 from pkdb_tui.engine.api import (
+    ClauseResult,
     Evaluation,
     Frame,
     Phase,
@@ -153,6 +154,26 @@ class Looking:
         if body.error:
             raise ExpressionError(body.error)
         return Evaluation(text=body.text, type=body.type, value=body.value)
+
+    async def parallel_launch(self, text: str) -> tuple[ClauseResult, ...]:
+        """Raises PkdbError for text that is no list of clauses."""
+        session = self._session
+        session.require_stop()
+        kernel = session.kernels.kernel
+        if kernel is not None and kernel.one_at_a_time:
+            raise NotHere(
+                f"No kernel can run while {kernel.kernel} is stopped: {kernel.framework} runs one at a time.",
+                "`finish` it, then launch.",
+                brief="another kernel is stopped",
+            )
+        native = self._native_frame() is not None and not self._optimised
+        variables = await self.native_variables() if native else {}
+        generation = self.snapshot.generation
+        try:
+            return await session.evaluator.parallel_launch(text, variables.values())
+        finally:
+            if self.current(generation) and session.connection.connected:
+                await self.refresh_variables()  # arrays that a launch shares with the program
 
     @property
     def _optimised(self) -> bool:

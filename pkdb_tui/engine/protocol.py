@@ -21,7 +21,7 @@ marked (stop) need the program's stopped thread and are refused elsewhere with a
 | debugEvaluate (stop)| expression, frame                               | {}; then `continued`, later `evaluated` |
 | endDebugged (stop)| -                                                 | {}: what is debugged is broken off      |
 | variables (stop)| frame                                               | variables: [VariableBody]               |
-| evaluate (stop)| expression, frame, timeout, mode: auto eval exec, kernel: [KernelVariable] | EvaluateBody          |
+| evaluate (stop)| expression, frame, timeout, mode: auto eval exec parallel, kernel: [KernelVariable] | EvaluateBody |
 | readSlice (stop)| expression, frame, limit                            | SliceBody                               |
 | complete       | text, frame, kernel: [KernelVariable]                 | matches: [str]                          |
 | setSubstitutions | rules: [SubstitutionRequest]  (the full set)        | substitutions: [SubstitutionBody]       |
@@ -161,11 +161,38 @@ class PythonStop(Message, kw_only=True, rename="camel"):
     text: str = ""  # detail of the reason, such as a compile error
 
 
+class DifferenceBody(Message, kw_only=True):
+    """As `differences.Difference`, of an array's name or of what was returned (no name); floats as their text."""
+
+    name: str
+    size: int
+    differ: int
+    nans: int
+    abs: str
+    rel: str
+    ulp: int | None = None
+    at: list[int] = []
+    error: str = ""
+
+
+class ClauseBody(Message, kw_only=True):
+    """What one clause of a `parallel_launch` came to; the differences are to the first that ended well."""
+
+    text: str
+    kernel: str
+    policy: str
+    seconds: float
+    result: str = ""
+    value: int | float | bool | str | None = None
+    error: str = ""
+    differences: list[DifferenceBody] = []
+
+
 class EvaluateBody(Message, kw_only=True):
     """`error` is the exception's one-line text when the expression raised.
 
     `writes` are new values of the kernel's scalars as [kind, text]: bool, int, float, complex, or "" and a type's name
-    for what is no number.
+    for what is no number. `clauses` are those of a `parallel_launch` (mode parallel).
     """
 
     text: str = ""
@@ -174,6 +201,7 @@ class EvaluateBody(Message, kw_only=True):
     error: str = ""
     traceback: str = ""
     writes: dict[str, tuple[str, str]] = {}
+    clauses: list[ClauseBody] = []
 
 
 class KernelVariable(Message, kw_only=True):
@@ -279,6 +307,7 @@ class KernelReady(Message, kw_only=True, rename="camel"):
     bounds_symbol: str = ""  # function reached on an out-of-bounds access, or empty
     index_names: list[str] = []  # the kernel's index parameters, outermost first
     stop_at_entry: bool = False
+    one_at_a_time: bool = False  # its framework has no kernel begin before it is over
     holds_lock: bool = False  # Python's lock is held while it runs: the debuggee answers nothing until it ends
     build: str = "debug"  # debug | release: in an optimised build few variables can be read
     breakpoints: list[int] = []  # ids that concern this kernel

@@ -15,6 +15,7 @@ import msgspec
 from pkdb_tui.engine.api import (
     Breakpoint,
     BreakpointSpec,
+    ClauseResult,
     Evaluation,
     Event,
     ExitCause,
@@ -321,6 +322,9 @@ class Session:
 
     async def parallel_print(self, expression: str) -> ThreadValues:
         return await self.looking.parallel_print(expression)
+
+    async def parallel_launch(self, text: str) -> tuple[ClauseResult, ...]:
+        return await self.looking.parallel_launch(text)
 
     async def complete(self, text: str) -> list[str]:
         return await self.looking.complete(text)

@@ -55,6 +55,7 @@ class Launch(ABC):
     functions: Sequence[KernelSource]  # the @pk.functions it calls, directly or not
     arguments: Mapping[str, Any]
     index_names: tuple[str, ...]
+    prepares = True
     frame_depth: int  # how many Python frames of the runtime lie between the hook and the caller's line
     stands_for: str = ""  # the kernel that the program launched, where another one runs in its place
     workunit: FunctionType

@@ -136,6 +136,9 @@ class Dispatch:
 
     def launch(self, adapter: Adapter, launch: Any) -> Any:
         """The hook: what it returns is what the launch returns."""
+        aside = self.debugger.evaluations.aside.get(_thread.get_ident())
+        if aside is not None:
+            return aside(launch)
         caller = sys._getframe(launch.frame_depth + 2)
         number = 0  # of an expression's own
         if _thread.get_ident() not in self.debugger.tracer.quiet:
@@ -403,6 +406,7 @@ class Dispatch:
             "lines": {file: list(lines) for file, lines in build.lines.items()},
             "entry": build.entry,
             "views": adapter.views,
+            "oneAtATime": adapter.one_at_a_time,
             "holdsLock": getattr(build, "holds_lock", adapter.holds_lock),
             "team": build.team,
             "boundsSymbol": build.bounds,

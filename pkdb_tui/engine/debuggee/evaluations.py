@@ -11,10 +11,11 @@ from typing import Any
 
 from pkdb_tui.engine.debuggee.console import Console
 from pkdb_tui.engine.debuggee.evaluate import answer, evaluate
-from pkdb_tui.engine.debuggee.limits import EvaluationInterrupted, Limit, Limits
+from pkdb_tui.engine.debuggee.limits import EvaluationInterrupted, EvaluationTimedOut, Limit, Limits
 from pkdb_tui.engine.debuggee.scopes import Kernel
 
 Json = dict[str, Any]
+PARALLEL = "parallel"  # the mode of an evaluation that is a `parallel_launch`
 STARTERS = (
     ("_thread", "start_new_thread"),
     ("_thread", "start_joinable_thread"),
@@ -31,6 +32,7 @@ class Evaluations:
         self._quiet = quiet
         self._console = console
         self._look_again = look_again
+        self.aside: dict[int, Callable[[Any], Any]] = {}  # who sees the launches of a thread, in place of the debugger
         self._threads: set[int] = set()  # those that evaluate, and those that they started
 
     def run(
@@ -56,6 +58,8 @@ class Evaluations:
         try:
             with self._followed():
                 limit = Limit(left if stuck is not None else None)
+                if mode == PARALLEL:
+                    return self._side_by_side(text, frame, timeout, kernel, limit)
                 return self.limits.run(timeout, lambda: evaluate(text, frame, mode, timeout, kernel), limit)
         except EvaluationInterrupted:
             return answer(error="interrupted")
@@ -63,6 +67,19 @@ class Evaluations:
             self._threads.discard(ident)
             self._console.give_back(taken)
             self._look_again()
+
+    def _side_by_side(self, text: str, frame: FrameType, timeout: float, kernel: Kernel | None, limit: Limit) -> Json:
+        """An EvaluateBody with `clauses`. Raises RequestError."""
+        # Not at the top: few sessions need it, and what is imported is felt at every start.
+        from pkdb_tui.engine.debuggee.side_by_side import parallel_launch
+
+        body = answer()
+        try:
+            body["clauses"] = self.limits.run(timeout, lambda: parallel_launch(text, frame, kernel, self.aside), limit)
+        except EvaluationInterrupted as error:
+            how = f"stopped waiting after {timeout:g} s" if isinstance(error, EvaluationTimedOut) else "interrupted"
+            body["error"] = f"{how}: kernels that still run end by themselves, and what they return is lost"
+        return body
 
     @contextmanager
     def _followed(self) -> Iterator[None]:

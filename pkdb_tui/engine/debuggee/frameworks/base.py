@@ -35,6 +35,7 @@ class Launch(Protocol):
     arguments: Any
     index_names: tuple[str, ...]
     frame_depth: int
+    prepares: bool  # whether `prepare` leaves nothing to be compiled
     stands_for: str  # the kernel that the program launched, where another one runs in its place
 
     @property
@@ -74,6 +75,7 @@ class Adapter(ABC):
     name: str
     views: str  # which view reader understands its native frames
     holds_lock = False  # whether its kernels run with Python's lock held
+    one_at_a_time = False  # whether a kernel waits until another one under way is over
 
     @abstractmethod
     def spans(self, file: str, source: str) -> list[Json]:

@@ -142,6 +142,8 @@ class PyKokkosLaunch:
         """The Python function, or what else PyKokkos takes for a kernel."""
         return self._entity
 
+    prepares = False
+
     def prepare(self) -> None:
         """PyKokkos compiles as it launches."""
 
@@ -293,6 +295,7 @@ class PyKokkosAdapter(Adapter):
     name = "pykokkos"
     views = "kokkos"
     holds_lock = True
+    one_at_a_time = True
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell

@@ -24,7 +24,6 @@ from pkdb_tui.engine.api import (
     Printed,
     SourceInfo,
     StopSnapshot,
-    ThreadValues,
 )
 from pkdb_tui.engine.errors import BreakpointError, PkdbError
 from pkdb_tui.engine.session import Session
@@ -134,9 +133,6 @@ class Bridge:
         what = "Frames of libraries and generated code are " + ("shown" if self.session.glue else "hidden")
         frames = f"{count} frame{'s' if count != 1 else ''}"
         return f"{what}: {frames} in this stack." if count else f"{what}; this stack has none of them."
-
-    async def parallel_print(self, expression: str) -> ThreadValues:
-        return await self.session.parallel_print(expression)
 
     async def describe(self, path: str) -> SourceInfo | None:
         """What is known of a file's lines; None while the program can't say."""

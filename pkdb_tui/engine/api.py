@@ -106,7 +106,6 @@ class ThreadState(StrEnum):
     BARRIER = "at barrier"  # waits for the other threads: end of the region, or an explicit barrier
     DIVERGED = "diverged"
     FAULT = "fault"
-    EXITED = "exited"
 
 
 class ThreadRange(Plain, frozen=True, kw_only=True):
@@ -217,11 +216,6 @@ class Breakpoint(Plain, frozen=True, kw_only=True):
     hits: int = 0  # by all threads, those that its ignore count let pass included
     ignoring: int = 0  # hits that will still be passed
     reason: str = ""  # why it can't bind, or what was moved: "line 11 has no code: moved to 12"
-
-
-class LineKind(StrEnum):
-    PYTHON = "python"
-    KERNEL = "kernel"
 
 
 class KernelSpan(Plain, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from pkdb_tui.engine.api import Breakpoint, BreakpointSpec, BreakpointState
 from pkdb_tui.engine.debuggee.log_points import template_parts
 from pkdb_tui.engine.errors import BreakpointError
 from pkdb_tui.engine.native.base import NativePlacement
-from pkdb_tui.engine.protocol import Placement
+from pkdb_tui.engine.protocol import BreakpointRequest, Placement
 
 ALL_THREADS = 1 << 20
 
@@ -192,15 +192,8 @@ class BreakpointBook:
 
     def requests(self) -> list[dict[str, object]]:
         """The full set for the debuggee; watchpoints are native only."""
-        wanted = []
-        for entry in self.entries.values():
-            if entry.enabled and not entry.spec.watch:
-                body = msgspec.to_builtins(entry.spec)
-                body.update(id=entry.id, serial=entry.serial)
-                for name in ("watch", "threads"):
-                    del body[name]
-                wanted.append(body)
-        return wanted
+        wanted = [entry for entry in self.entries.values() if entry.enabled and not entry.spec.watch]
+        return [msgspec.to_builtins(_request(entry)) for entry in wanted]
 
     def placed(self, placements: Sequence[Placement]) -> None:
         for placement in placements:
@@ -246,3 +239,18 @@ class BreakpointBook:
     def watching(self) -> bool:
         """Whether a watchpoint is enabled."""
         return any(entry.enabled and entry.spec.watch for entry in self.entries.values())
+
+
+def _request(entry: Entry) -> BreakpointRequest:
+    spec = entry.spec
+    return BreakpointRequest(
+        id=entry.id,
+        file=spec.file,
+        line=spec.line,
+        function=spec.function,
+        condition=spec.condition,
+        ignore=spec.ignore,
+        serial=entry.serial,
+        temporary=spec.temporary,
+        log=spec.log,
+    )

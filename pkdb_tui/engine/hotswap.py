@@ -9,7 +9,7 @@ import msgspec
 
 from pkdb_tui.engine.api import Substitution
 from pkdb_tui.engine.errors import PkdbError, UsageError
-from pkdb_tui.engine.protocol import SubstitutionBody
+from pkdb_tui.engine.protocol import SubstitutionBody, SubstitutionRequest
 
 Request = dict[str, Any]
 
@@ -93,11 +93,12 @@ class Substitutions:
 
 
 def _request(rule: Substitution) -> Request:
-    return {
-        "id": rule.id,
-        "kernel": rule.kernel,
-        "replacement": rule.replacement,
-        "file": rule.file,
-        "line": rule.line,
-        "enabled": rule.enabled,
-    }
+    asked = SubstitutionRequest(
+        id=rule.id,
+        kernel=rule.kernel,
+        replacement=rule.replacement,
+        file=rule.file,
+        line=rule.line,
+        enabled=rule.enabled,
+    )
+    return dict(msgspec.to_builtins(asked))

@@ -24,7 +24,6 @@ SYMBOLS: Mapping[ThreadState, tuple[str, str]] = {
     ThreadState.BARRIER: ("≡", "≡"),
     ThreadState.DIVERGED: ("░", "░"),
     ThreadState.FAULT: ("!", "!"),
-    ThreadState.EXITED: ("·", "·"),
 }
 WIDE_CELLS = 512  # up to so many threads a cell shows number, state and line; beyond, one character
 HEAT = "▂▃▄▅▆▇█"  # the least value is seen too, which ▁ hardly is

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -104,9 +104,6 @@ class AttachedController(Controller):
 
     async def send(self, command: str) -> str:
         return ""
-
-    async def location_text(self, binary: str, file: str, line: int) -> Mapping[str, Any]:
-        return {}
 
 
 class RecordedConnection:

@@ -257,9 +257,6 @@ class BreakpointTable:
             self._sources[file] = known
         return known
 
-    def set_source(self, file: str, source: SourceFile) -> None:
-        self._sources[file] = source
-
     def _place(self, breakpoint: Breakpoint) -> None:
         breakpoint.unplace()
         if breakpoint.error:

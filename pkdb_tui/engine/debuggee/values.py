@@ -12,7 +12,6 @@ TEXT_LIMIT = 400
 ITEM_LIMIT = 20
 DEPTH_LIMIT = 3
 SAFE_INTEGER = 2**63 - 1
-ARRAY_MODULES = ("numpy", "cupy", "torch")
 
 
 def clip(text: str, limit: int = TEXT_LIMIT) -> str:

@@ -277,7 +277,3 @@ class Controller(ABC):
     @abstractmethod
     async def send(self, command: str) -> str:
         """A raw command to the native debugger, its text as answer."""
-
-    @abstractmethod
-    async def location_text(self, binary: str, file: str, line: int) -> Mapping[str, Any]:
-        """Diagnostics: addresses and functions a line has in a binary."""

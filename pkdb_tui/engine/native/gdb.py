@@ -402,10 +402,6 @@ class GdbController(Controller):
         self._views = {}
         return await self.mi.console(command)
 
-    async def location_text(self, binary: str, file: str, line: int) -> Mapping[str, Any]:
-        found: dict[str, Any] = await self.ask("where", {"source": file, "line": line})
-        return found
-
 
 def _variable(row: Mapping[str, Any]) -> NativeVariable:
     """As gdbside described it; numbers that JSON has no form for came as their text."""

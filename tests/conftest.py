@@ -25,6 +25,13 @@ def processes_of_this_run() -> dict[int, str]:
     return {pid: command for pid, command in found.items() if command}
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """A run that was broken off has not used all pictures: nobody is to be told to delete the others."""
+    if exitstatus == pytest.ExitCode.INTERRUPTED:
+        session.config.pluginmanager.unregister(name="syrupy")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Caches, saved breakpoints and settings of the person running the tests stay out of them."""

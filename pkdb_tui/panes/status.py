@@ -124,8 +124,11 @@ class StatusLine(Guarded, Widget):
         where = self._where(stop)
         for count in range(len(where), 0, -1):
             yield [*program, *self._joined(where[:count]), *why], [*focus, clock]
-        yield [(" ", palette.text), *self._joined(where[:1]), *why], [*focus, clock]
-        yield [(" ", palette.text), *why], [*focus, clock]
+        bare = clock[0].partition(" ")[2], clock[1]  # without the word for the time
+        yield [*program, *self._joined(where[:1]), *why], [*focus, bare]
+        for place in (self._joined(where[:1]), []):
+            for spent in (clock, bare):
+                yield [(" ", palette.text), *place, *why], [*focus, spent]
         yield [(" ", palette.text), *why], focus
         shorter: list[Row] = []
         if focus and stop.focus is not None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pkdb_tui.config import Config
 
 RUNNING = "The program is running: {key} again {does}, {pause} stops it where it is."
+EVALUATING = "An expression is being evaluated: {key} again {does}, {pause} breaks it off."
 
 COMMANDS = {"next", "step", "continue", "finish", "until", "pause", "restart", "print"}
 TYPING = {
@@ -134,7 +135,9 @@ class Actions(Questions):
 
     async def _meant(self, name: str, does: str) -> bool:
         """Whether the program is to be ended: one that runs might have run for long, and only is when asked twice."""
-        question = RUNNING.format(key=self._key_shown(name), does=does, pause=self._key_shown("pause"))
+        evaluator = self.bridge.session.evaluator
+        asked = EVALUATING if evaluator.under_way and not self.bridge.phase.running else RUNNING
+        question = asked.format(key=self._key_shown(name), does=does, pause=self._key_shown("pause"))
         if question == self._asking or question in self.message_before.splitlines():
             return True
         self._asking = question
@@ -142,7 +145,7 @@ class Actions(Questions):
             await self.bridge.step_over()
         finally:
             self._asking = ""
-        if self.bridge.phase.running:
+        if self.bridge.phase.running or evaluator.under_way:
             self.key_line.say(question)
             return False
         return True

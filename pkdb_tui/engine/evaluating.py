@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from pkdb_tui.engine.api import ClauseResult, Difference, Evaluation, Notice, Phase, Severity
+from pkdb_tui.engine.api import ClauseResult, Difference, Evaluation, Notice, Phase, Progress, Severity
 from pkdb_tui.engine.errors import DebuggeeLost, ExpressionError, NotHere
 from pkdb_tui.engine.native.base import NativeVariable
 from pkdb_tui.engine.native.proc import threads_of
@@ -31,6 +31,7 @@ CRASHED = (
 LEFT = "An expression that was left behind"
 LAUNCH_SECONDS = 600.0  # a parallel launch may take its time; it can be interrupted
 PARALLEL = "parallel"  # the mode of an evaluation that is a parallel launch
+SHOWN_SECONDS = 0.3  # after which an evaluation is shown as one that takes time
 SHOWN = 60  # characters of an expression in a message
 BLOCKED = NotHere(
     "The framework holds Python's lock while its kernel runs, so Python can't be evaluated here.",
@@ -52,6 +53,7 @@ class Evaluator:
         self._running: list[str] = []  # what is being evaluated, innermost last
         self._hurry = asyncio.Event()  # the person does not want to wait any longer
         self._overdue = ""
+        self._told = False  # whether what is evaluated is shown as going on
         self._servers: set[int] = set()  # threads of the system that evaluate while a kernel is looked at
         self._before: set[int] = set()  # threads of the system that were there before what is evaluated now
         self.crash: ExpressionError | None = None  # how an expression has crashed: the program can't go on
@@ -141,6 +143,7 @@ class Evaluator:
             kernel=bodies(kernel),
         )
         self._running.append(text)
+        shown = asyncio.get_running_loop().call_later(SHOWN_SECONDS, self._show, text) if mode == "auto" else None
         if mode == "auto":  # one typed by the person: it may ask for input
             session.terminal_input.follow()
         try:
@@ -158,9 +161,18 @@ class Evaluator:
             ) from error
         finally:
             self._running.remove(text)
+            if shown is not None:
+                shown.cancel()
+                self._show("")
             if session.program is not None:
                 session.program.console.drain()
         return msgspec.convert(raw, EvaluateBody)
+
+    def _show(self, text: str) -> None:
+        """That an expression takes its time; without any, that it doesn't any more."""
+        if text or self._told:
+            self._session.emit(Progress(task=f"evaluating `{_short(text)}`", done=not text))
+        self._told = bool(text)
 
     async def _in_time(self, request: asyncio.Task[Any], text: str, timeout: float) -> Any:
         """The reply; raises ExpressionError when it is overdue, and then waits for it on its own."""

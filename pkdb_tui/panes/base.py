@@ -15,6 +15,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from pkdb_tui import keys
+from pkdb_tui.panes.fitting import drawable
 from pkdb_tui.panes.guard import Guarded, errors_shown
 from pkdb_tui.panes.palette import Palette
 
@@ -189,7 +190,9 @@ class Pane(Guarded, ScrollView, can_focus=True):
         return strip.apply_style(self.rich_style).simplify()
 
     def _strip(self, row: Row, under: Style) -> Strip:
-        return Strip([Segment(text, (self.palette.dim if self.stale else style) + under) for text, style in row])
+        return Strip(
+            [Segment(drawable(text), (self.palette.dim if self.stale else style) + under) for text, style in row]
+        )
 
     def show_stale(self, stale: bool) -> None:
         """Whether what stands here is of a stop that is over."""

@@ -17,9 +17,10 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from pkdb_tui import state_files
-from pkdb_tui.panes import completion
+from pkdb_tui.panes import completion, terminal_text
 from pkdb_tui.panes.base import Pane, Row, TitleChanged
 from pkdb_tui.panes.completion import Completions
+from pkdb_tui.panes.fitting import drawable
 from pkdb_tui.panes.guard import Guarded
 from pkdb_tui.panes.palette import Palette
 
@@ -61,7 +62,7 @@ class ConsoleLines(Pane):
         self._width = 0
 
     def write(self, text: str, style: Style) -> None:
-        lines = [(line, style) for line in text.expandtabs(8).split("\n")[-KEPT:]]
+        lines = [(drawable(line), style) for line in text.expandtabs(8).split("\n")[-KEPT:]]
         self._texts += lines
         del self._texts[:-KEPT]
         self._rows += [row for line in lines for row in self._wrapped(*line)]
@@ -283,8 +284,7 @@ class ConsolePane(Guarded, Vertical):
 
     def print(self, text: str) -> None:
         """What an expression printed; of a line written over and over, such as a progress bar, what it ended as."""
-        lines = [line.removesuffix("\r").rpartition("\r")[2] for line in text.split("\n")[-KEPT:]]
-        self.lines.write("\n".join(lines), self.palette.text)
+        self.lines.write("\n".join(map(terminal_text.uncoloured, text.split("\n")[-KEPT:])), self.palette.text)
 
     def tell_stop(self, text: str, *, fault: bool) -> None:
         self.lines.write(text, self.palette.fault if fault else self.palette.dim)

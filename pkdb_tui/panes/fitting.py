@@ -5,6 +5,16 @@ from __future__ import annotations
 from rich.cells import cell_len, set_cell_size
 
 INDENT = "  "  # of the rows after the first
+PICTURES: dict[int, str] = {  # of characters that would move the terminal's cursor, or change it
+    **{code: chr(0x2400 + code) for code in range(0x20)},
+    0x7F: "␡",
+    **dict.fromkeys(range(0x80, 0xA0), "�"),
+}
+
+
+def drawable(text: str) -> str:
+    """The text as it can be drawn: control characters of the program's stand there as pictures."""
+    return text if text.isprintable() else text.translate(PICTURES)
 
 
 def fitted(text: str, width: int) -> str:

@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from pkdb_tui.engine.api import ExitCause, FrameKind, Phase, Progress, Reason, StopSnapshot
 from pkdb_tui.panes.base import Row
-from pkdb_tui.panes.fitting import wrapped
+from pkdb_tui.panes.fitting import drawable, wrapped
 from pkdb_tui.panes.guard import Guarded
 from pkdb_tui.panes.palette import Palette
 
@@ -177,7 +177,7 @@ class StatusLine(Guarded, Widget):
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
-        left, right = (Strip([Segment(*part) for part in row]) for row in self._row(width))
+        left, right = (Strip([Segment(drawable(text), style) for text, style in row]) for row in self._row(width))
         if left.cell_length + right.cell_length + 1 > width:
             left = left.crop(0, max(width - right.cell_length - 2, 0))
             left = Strip([*left, Segment("… ", self.palette.dim)])
@@ -251,7 +251,7 @@ class KeyLine(Guarded, Widget):
         width = self.size.width
         if rows := self._rows(width):
             text, style = rows[y] if y < len(rows) else ("", self.palette.text)
-            return Strip([Segment(f" {text}", style)]).adjust_cell_length(width).apply_style(self.rich_style)
+            return Strip([Segment(f" {drawable(text)}", style)]).adjust_cell_length(width).apply_style(self.rich_style)
         segments: list[Segment] = []
         for key, label in fitting(self._keys(), width):
             segments += [Segment(f" {key}", self.palette.here), Segment(f" {label} ", self.palette.dim)]

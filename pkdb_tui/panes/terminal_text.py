@@ -148,6 +148,14 @@ def _move(arguments: str, letter: str, column: int, cells: list[str]) -> int:
     return column
 
 
+def uncoloured(line: str) -> str:
+    """What a line of any length looks like, without its colours."""
+    if line.isprintable():
+        return line
+    text = _CONTROL.sub("", line.removesuffix("\r").expandtabs(8))
+    return AnsiDecoder().decode_line(overwrite(text)).plain
+
+
 def styled(line: bytes, base: Style) -> Row:
     """A line as styled text, with the program's own colours."""
     text = _CONTROL.sub("", line.decode("utf-8", "replace")[:LONGEST].removesuffix("\r").expandtabs(8))

@@ -48,6 +48,9 @@ class KernelSide:
         self._frames: dict[int, list[NativeFrame]] = {}
         self._variables: dict[tuple[int, int], list[NativeVariable]] = {}
         self._lock = asyncio.Lock()
+        # One after the other: a process has one tracer, and a debugger that is dropped as it attaches keeps hold of it.
+        self._coming_or_going = asyncio.Lock()
+        self._parting: Controller | None = None
         self._hurries = 0
 
     @property
@@ -64,19 +67,22 @@ class KernelSide:
 
     async def attach(self, pid: int) -> None:
         """Raises NativeUnavailable with the remedy."""
-        if self._controller is None:
-            self._controller = self._factory(self._listener)
-            self._controller.owner = self.owner
-            self._controller.hurry(self._hurries > 0)
-        if not self._controller.attached:
-            await self._controller.attach(pid)
-            self.entered = pid
+        async with self._coming_or_going:
+            if self._controller is None:
+                self._controller = self._factory(self._listener)
+                self._controller.owner = self.owner
+                self._controller.hurry(self._hurries > 0)
+            if not self._controller.attached:
+                await self._controller.attach(pid)
+                self.entered = pid
 
     async def detach(self) -> None:
-        controller, self._controller = self._controller, None
         self.forget()
-        if controller is not None:
-            await controller.detach()
+        async with self._coming_or_going:
+            self._parting, self._controller = self._controller, None
+            if self._parting is not None:
+                await self._parting.detach()
+            self._parting = None
 
     @property
     def hanging(self) -> bool:
@@ -103,9 +109,10 @@ class KernelSide:
             await self._controller.answered()
 
     def kill(self) -> None:
-        """End the debugger at once, without waiting."""
-        if self._controller is not None:
-            self._controller.kill()
+        """End the debugger at once, without waiting, also one that is about to attach or detach."""
+        for controller in (self._controller, self._parting):
+            if controller is not None:
+                controller.kill()
 
     def forget(self) -> None:
         """The launch is over or the process gone."""

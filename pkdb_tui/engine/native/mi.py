@@ -137,6 +137,7 @@ class MiProcess:
         self._console: dict[int, list[str]] = {}  # by the token of a command whose text is asked for
         self._process: asyncio.subprocess.Process | None = None
         self._tasks: list[asyncio.Task[None]] = []
+        self._killed = False
         self.garbled = 0
 
     @property
@@ -152,6 +153,7 @@ class MiProcess:
             )
         environment = {name: value for name, value in os.environ.items() if name not in SCRUBBED}
         environment.update(LC_ALL="C.UTF-8", TERM="dumb")
+        self._killed = False
         self._process = await asyncio.create_subprocess_exec(
             *command,
             stdin=asyncio.subprocess.PIPE,
@@ -163,6 +165,8 @@ class MiProcess:
         )
         self._over = False
         self._tasks = [asyncio.create_task(self._read())]
+        if self._killed:  # while it was being started
+            self.kill()
 
     async def command(self, text: str, timeout: float = PATIENCE) -> Any:
         """The reply's body, or the decoded JSON of a bulk reply. Raises NativeError with the debugger's words."""
@@ -221,6 +225,7 @@ class MiProcess:
             self._on_end(reason)
 
     def kill(self) -> None:
+        self._killed = True
         if self._process is not None and self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)

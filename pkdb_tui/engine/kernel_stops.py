@@ -523,13 +523,23 @@ class KernelStops:
             failed = f": {stop.text}" if stop.text else ""
             return "breakpoint " + ", ".join(map(str, stop.breakpoints)) + failed
         if stop.cause is StopCause.WATCHPOINT:
-            entries = [self._session.book.entries.get(number) for number in stop.breakpoints]
-            watched = ", ".join(entry.spec.watch for entry in entries if entry is not None)
-            numbers = ", ".join(map(str, stop.breakpoints))
-            return f"watchpoint {numbers}: {watched} {stop.text}"
+            return self._watchpoint_text(stop)
         if stop.cause is StopCause.SIGNAL:
             return f"signal {stop.text}"
         return f"{stop.cause.value}: {stop.text}" if stop.text else stop.cause.value
+
+    def _watchpoint_text(self, stop: NativeStop) -> str:
+        """The watchpoints, then the breakpoints that other threads have come to meanwhile."""
+        watched: dict[int, str] = {}
+        others: list[str] = []
+        for number in stop.breakpoints:
+            entry = self._session.book.entries.get(number)
+            if entry is None or entry.spec.watch:
+                watched[number] = entry.spec.watch if entry is not None else ""
+            else:
+                others.append(str(number))
+        text = f"watchpoint {', '.join(map(str, watched))}: {', '.join(filter(None, watched.values()))} {stop.text}"
+        return f"{text}; breakpoint {', '.join(others)}" if others else text
 
     async def variables_of(self, level: int, frame: Frame) -> tuple[Variable, ...]:
         return await self._variables(self.thread, level, frame, self._session.generation)

@@ -58,7 +58,7 @@ def lvalue_c(text: str, variables: Mapping[str, NativeVariable]) -> str:
         if node.id not in variables:
             raise missing(node.id, variables)
         if not variables[node.id].dtype:
-            return node.id
+            return variables[node.id].symbol or node.id
         raise ExpressionError(f"`{node.id}` is an array; a watchpoint needs one element of it.")
     name, nodes = _subscripts(node)
     view = _array(name, variables) if name else None
@@ -189,7 +189,11 @@ class _Translator:
         if dtype is None:
             kinds = {"int": np.dtype("i8"), "float": np.dtype("f8"), "bool": np.dtype("?")}
             dtype = kinds.get(variable.type, np.dtype("O"))
-        return typed(name, name, dtype)
+        return typed(name, self._symbol(name), dtype)
+
+    def _symbol(self, name: str) -> str:
+        """What gdb knows a variable by."""
+        return self.variables[name].symbol or name
 
     # --- operators
 
@@ -304,12 +308,13 @@ class _Translator:
             raise ExpressionError(
                 f"`{ast.unparse(node)}` is not one element of `{name}`; a condition needs {view.ndim} integer indices."
             )
-        parts = [f"{self._index(view, item, axis)}*{name}.stride[{axis}]" for axis, item in enumerate(nodes)]
-        return typed(ast.unparse(node), f"{name}.data[{' + '.join(parts)}]", view.dtype)
+        symbol = self._symbol(name)
+        parts = [f"{self._index(view, item, axis)}*{symbol}.stride[{axis}]" for axis, item in enumerate(nodes)]
+        return typed(ast.unparse(node), f"{symbol}.data[{' + '.join(parts)}]", view.dtype)
 
     def _index(self, view: arrays.ArrayView, node: ast.expr, axis: int) -> str:
         """Python's meaning of an index: a negative one counts from the end, one out of bounds fails."""
-        extent = f"{view.name}.extent[{axis}]"
+        extent = f"{self._symbol(view.name)}.extent[{axis}]"
         constant = _literal_int(node)
         if constant is not None:
             arrays.index(view, (*[slice(None)] * axis, constant), 1)
@@ -323,7 +328,7 @@ class _Translator:
         view = _array(shape.value.id, self.variables) if isinstance(shape.value, ast.Name) else None
         if view is None or axis is None or not -view.ndim <= axis < view.ndim:
             raise self._refused(shape, " with this index")
-        return Term(f"{view.name}.extent[{axis % view.ndim}]", "int")
+        return Term(f"{self._symbol(view.name)}.extent[{axis % view.ndim}]", "int")
 
     def _attribute(self, node: ast.Attribute) -> Term:
         dotted = ast.unparse(node)
@@ -334,7 +339,8 @@ class _Translator:
         if view is not None and node.attr == "ndim":
             return literal(view.ndim)
         if view is not None and node.attr == "size":
-            return Term("(" + " * ".join(f"{view.name}.extent[{axis}]" for axis in range(view.ndim)) + ")", "int")
+            extents = [f"{self._symbol(view.name)}.extent[{axis}]" for axis in range(view.ndim)]
+            return Term("(" + " * ".join(extents) + ")", "int")
         raise self._refused(node)
 
     # --- calls
@@ -343,7 +349,7 @@ class _Translator:
         if name == "len" and len(nodes) == 1 and isinstance(nodes[0], ast.Name):
             view = _array(nodes[0].id, self.variables)
             if view is not None and view.ndim:
-                return Term(f"{view.name}.extent[0]", "int")
+                return Term(f"{self._symbol(view.name)}.extent[0]", "int")
         if name in ("min", "max") and len(nodes) > 1:
             symbol = "<" if name == "min" else ">"
             best = self._operand(nodes[0])

@@ -13,14 +13,16 @@ _RESERVED = frozenset(
     double dynamic_cast enum explicit export extern float friend goto inline int long mutable namespace new
     noexcept nullptr operator private protected public register reinterpret_cast short signed sizeof static
     static_assert static_cast struct switch template this thread_local throw typedef typeid typename union
-    unsigned using virtual void volatile wchar_t true false
+    unsigned using virtual void volatile wchar_t true false char16_t char32_t
+    and_eq bitand bitor compl not_eq or_eq xor xor_eq
+    EOF INFINITY M_E M_PI NAN NULL assert errno linux stderr stdin stdout unix
     """.split()  # noqa: SIM905
 )
 
 
 def cpp_name(name: str) -> str:
-    """The name itself, but for C++ keywords, which get an underscore."""
-    return f"{name}_" if name in _RESERVED else name
+    """The name itself; an ending, which a debugger takes off again, keeps it from C++'s and generated code's own."""
+    return f"{name}__py" if name in _RESERVED or name.startswith(("pk_", "__")) else name
 
 
 @dataclass

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from pkdb_tui.engine.api import Event, LaunchOptions, Notice, Phase, ThreadRange
+from pkdb_tui.engine.api import BreakpointSpec, Event, LaunchOptions, Notice, Phase, ThreadRange
 from pkdb_tui.engine.errors import NativeError, WrongPhase
 from pkdb_tui.engine.moves import Verb
 from pkdb_tui.engine.native.base import (
@@ -238,6 +238,20 @@ async def test_a_stop_told_while_another_is_shown_is_looked_at_first() -> None:
     assert session.snapshot.reason_text == "signal SIGSEGV at 0x0"
     await session.resume(Verb.CONTINUE)
     assert session.phase is Phase.RUNNING_KERNEL
+
+
+async def test_a_watchpoint_and_a_breakpoint_of_another_thread_are_told_apart() -> None:
+    session = Session(LaunchOptions(script="/scale.py"), lambda event: None, controller=AttachedController)
+    session.connection = RecordedConnection()  # type: ignore[assignment]
+    await session.kernels.attach(1)
+    await session.kernel_stops.launch_ready(dict(READY))
+    session.book.add(BreakpointSpec(file="/scale.py", line=4))
+    session.book.add(BreakpointSpec(watch="a[i]"))
+    stop = NativeStop(cause=StopCause.WATCHPOINT, thread=0, breakpoints=(1, 2), text="0 -> 12.5")
+    session.kernel_stops.on_event(KernelStopped(stop=stop))
+    await session.settled()
+    assert session.snapshot is not None
+    assert session.snapshot.reason_text == "watchpoint 2: a[i] 0 -> 12.5; breakpoint 1"
 
 
 async def test_a_launch_ends_whatever_fails_in_the_debugger() -> None:

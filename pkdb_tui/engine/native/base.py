@@ -73,6 +73,7 @@ class NativeVariable(msgspec.Struct, frozen=True, kw_only=True):
     """A scalar with its value, or an array descriptor (strides in bytes; `address` of element zero)."""
 
     name: str
+    symbol: str = ""  # what gdb knows it by, where it told
     native_type: str
     type: str  # in Python terms: int, float, bool, float64, ...
     scope: str = "local"  # argument | local

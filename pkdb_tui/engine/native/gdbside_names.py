@@ -8,10 +8,20 @@ MARK = re.compile(r"#(pkdb\d+|turn)$")
 TURN = "#turn"  # behind a file's name: the test of a loop, which each turn comes to
 
 
+def unmarked(name: str) -> str:
+    """The source name of a line, also where what is placed on it has a name of its own."""
+    return MARK.sub("", name)
+
+
 def python_name(name: str | None) -> str:
     """The Python file behind a source name, or an empty text for anything that isn't Python's."""
-    plain = MARK.sub("", name or "")
+    plain = unmarked(name or "")
     return plain if plain.endswith(".py") else ""
+
+
+def in_python(name: str) -> str:
+    """The name of a variable or function in the program: the embedded runtime ends those that C++ has no use of."""
+    return name.removesuffix("__py")
 
 
 def plain_name(name: str | None) -> str:
@@ -28,7 +38,7 @@ def plain_name(name: str | None) -> str:
     joined = "".join(kept).strip()
     if "operator" in joined:
         return joined[joined.rindex("operator") :] + "()"
-    return joined.rsplit("::", 1)[-1].split(" ")[-1]
+    return in_python(joined.rsplit("::", 1)[-1].split(" ")[-1])
 
 
 def qualified(name: str | None) -> str:

@@ -11,6 +11,9 @@ from typing import Any
 
 import gdb
 
+from pkdb_tui.engine.native import gdbside_names as texts
+from pkdb_tui.engine.native.gdbside_symbols import before_turn
+
 Reader = Callable[[Any, Any], dict[str, Any]]
 
 DTYPES = {
@@ -240,8 +243,12 @@ def complex_text(value: Any, kind: Any) -> str:
 
 
 def person_name(symbol: Any) -> str:
-    """A symbol's name in the program: PyKokkos' mains work on copies `pk_d_x` of views `x`, and return in others."""
-    name: str = symbol.name
+    """A symbol's name in the program.
+
+    The embedded runtime ends names that C++ keeps for itself with `__py`; PyKokkos' mains work on copies `pk_d_x` of
+    views `x`, and return in others.
+    """
+    name = texts.in_python(symbol.name)
     if name.startswith(("pk_d_", "reduction_result_")) and VIEWS.match(type_text(symbol.type)):
         return name.removeprefix("pk_d_").replace("reduction_result_", "pk_reduction_result_")
     return name
@@ -251,6 +258,17 @@ def is_closure(kind: Any) -> bool:
     """A nested function of the kernel, which is a C++ lambda: no value."""
     plain = kind.strip_typedefs()
     return plain.code == gdb.TYPE_CODE_STRUCT and (plain.tag is None or "<lambda" in plain.tag)
+
+
+def is_ahead(symbol: Any, sal: Any) -> bool:
+    """Whether a local's declaration is still to come; at the test of a loop its own variable has its value."""
+    if symbol.symtab is None or sal.symtab is None:
+        return False
+    file = texts.unmarked(sal.symtab.filename)
+    if texts.unmarked(symbol.symtab.filename) != file:
+        return False
+    in_test = file != sal.symtab.filename and before_turn(file, sal.line)
+    return bool(symbol.line > sal.line if in_test else symbol.line >= sal.line)
 
 
 def variables(frame: Any, names: set[str] | None = None) -> list[dict[str, Any]]:
@@ -271,16 +289,15 @@ def variables(frame: Any, names: set[str] | None = None) -> list[dict[str, Any]]
                 or symbol.addr_class == gdb.SYMBOL_LOC_TYPEDEF
             ):
                 continue
-            if HIDDEN.match(name) or (names is not None and name not in names):
+            hidden = HIDDEN.match(symbol.name) and name == symbol.name
+            if hidden or (names is not None and name not in names):
                 continue
-            same_file = (
-                symbol.symtab is not None and sal.symtab is not None and symbol.symtab.filename == sal.symtab.filename
-            )
-            if not symbol.is_argument and same_file and symbol.line >= sal.line:
+            if not symbol.is_argument and is_ahead(symbol, sal):
                 continue
             seen.add(name)
             if not is_closure(symbol.type):
-                found.append(describe(name, symbol.value(frame), "argument" if symbol.is_argument else "local"))
+                scope = "argument" if symbol.is_argument else "local"
+                found.append({**describe(name, symbol.value(frame), scope), "symbol": symbol.name})
         if block.function is not None:
             break
         block = block.superblock

@@ -205,8 +205,8 @@ class Evaluator:
         )
 
     def _ended_late(self, request: asyncio.Task[Any]) -> None:
-        text = self._overdue
-        self.forget()
+        text, self._overdue = self._overdue, ""
+        self._session.connection.busy = self.crash
         if request.cancelled() or isinstance(request.exception(), DebuggeeLost):
             return
         error = request.exception()

@@ -73,7 +73,8 @@ def _is_bool(value: Any) -> bool:
     dtype = getattr(value, "dtype", None)
     if dtype is None or (hasattr(value, "layout") and hasattr(value, "trait")) or not getattr(value, "shape", ()):
         return False
-    return getattr(dtype, "kind", "") == "b" or str(dtype) == "torch.bool"
+    kind = getattr(dtype, "kind", "")  # numpy and CuPy; their dtype's text takes longer than the rest of a launch's log
+    return bool(kind == "b") if kind else str(dtype) == "torch.bool"
 
 
 def _copies(arguments: Mapping[str, Any]) -> Iterator[str]:

@@ -65,6 +65,11 @@ IN_NATIVE_CODE = (
     "The program is in native code that keeps Python waiting, with no line to stop at. "
     "It stops as soon as that code returns."
 )
+IN_OPTIMISED = (
+    "The program is in the optimised build of {launch}, which keeps Python waiting and has no lines to stop at. "
+    "It stops as soon as that is over. With a breakpoint in {kernel} its next launch is a debug build, "
+    "which stops at once."
+)
 REASONS = {
     StopCause.BREAKPOINT: Reason.BREAKPOINT,
     StopCause.STEP: Reason.STEP,
@@ -285,7 +290,10 @@ class KernelStops:
         kernel = session.kernels.kernel
         if kernel is None:
             await session.kernels.detach()
-            session.emit(Notice(text=IN_NATIVE_CODE))
+            launch = session.life.sign()
+            kernel_name = launch.partition(" launched at ")[0]
+            text = IN_OPTIMISED.format(launch=launch, kernel=kernel_name) if launch else IN_NATIVE_CODE
+            session.emit(Notice(text=text))
         else:
             await asyncio.sleep(MISSED_SECONDS)  # it is about to enter the kernel, or to tell its end
             if session.moves.pausing and session.kernels.kernel is kernel:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pkdb_tui.engine.session import Session
 
 READY_SECONDS = 30.0
+SIGN_BYTES = 1024
 LOST_GRACE = 0.5  # seconds between the end of the connection and that of the process
 FAULTS = ("SIGSEGV", "SIGFPE", "SIGABRT", "SIGBUS", "SIGILL")
 LINE_HINT = (
@@ -52,6 +53,7 @@ class Life:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._ready: asyncio.Future[Ready] | None = None
+        self._sign = 0, 0
         self._ending: ExitCause | None = None  # what the program said of its end
         self._quitting = False
         self._restarting = False
@@ -94,6 +96,7 @@ class Life:
 
     def _take_ready(self, ready: Ready) -> None:
         session = self._session
+        self._sign = ready.pid, ready.sign
         session.file, session.python, session.backend = ready.file, ready.python, ready.backend
         detail = f" ({ready.runtime_detail})" if ready.runtime_detail else ""
         session.runtime = {
@@ -160,6 +163,16 @@ class Life:
         """The program is about to run its first line."""
         if self._ready is not None and not self._ready.done():
             self._ready.set_result(ready)
+
+    def sign(self) -> str:
+        """The kernel that keeps Python waiting, as `spin launched at program.py:19`; empty where none does."""
+        pid, address = self._sign
+        try:
+            with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+                found = os.pread(memory.fileno(), SIGN_BYTES, address)
+        except OSError:  # it has ended, or may not be read
+            return ""
+        return found.partition(b"\0")[0].decode(errors="replace")
 
     def ending(self, cause: ExitCause) -> None:
         """The program said that it ends, and how; its process is still there."""

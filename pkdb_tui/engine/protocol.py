@@ -143,6 +143,7 @@ class Ready(Message, kw_only=True, rename="camel"):
     runtime: str  # embedded | installed | none: which pykokkos an import would find
     runtime_detail: str = ""
     file: str = ""  # the script, absolute
+    sign: int = 0  # where in its memory stands which kernel runs with Python's lock held, as text that ends with NUL
 
 
 class PythonStop(Message, kw_only=True, rename="camel"):

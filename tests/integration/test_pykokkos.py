@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import pexpect
 import pytest
+from cli import PROMPT, send_signal, terminal
 
 PYTHON = os.environ.get("PKDB_PYKOKKOS", sys.executable)
 PROGRAM = """import numpy as np
@@ -143,3 +146,78 @@ def test_conditions_have_pythons_arithmetic_and_stop_on_errors(tmp_path: Path, c
     assert "sum 248.0" in run.stdout
     failed = "condition failed: a index 8 in dimension 0, extent 8" in run.stdout
     assert failed is (condition == "a[j + 3, 0] > 1e9")
+
+
+LONG = """import sys
+import numpy as np
+import pykokkos as pk
+
+
+@pk.workunit
+def spin(i: int, out: pk.View1D[pk.double], rounds: int):
+    for k in range(rounds):
+        out[i] += k
+        if out[i] > 1000.0:
+            out[i] = 0.0
+
+
+out, policy = np.zeros(4), pk.RangePolicy(pk.ExecutionSpace.OpenMP, 0, 4)
+pk.parallel_for(policy, spin, out=out, rounds=1)
+for rounds in map(int, sys.argv[1:]):
+    print("begins", rounds, flush=True)
+    pk.parallel_for(policy, spin, out=out, rounds=rounds)
+    print("ends", rounds, flush=True)
+"""
+ROUNDS = 300_000_000  # some seconds on two threads
+PAUSE_AT_LAUNCH = r"stopped: pause sums\.py:1[6-9] in <module>"
+
+
+def paused(child: pexpect.spawn[str], expected: str) -> None:
+    """Ctrl-C until `expected` comes: it may come before the program goes on, or before it has entered the kernel."""
+    for _ in range(10):
+        send_signal(child, signal.SIGINT)
+        found = child.expect([expected, PAUSE_AT_LAUNCH, pexpect.TIMEOUT], timeout=10)
+        if found == 0:
+            return
+        if found == 1:
+            child.expect_exact(PROMPT)
+            child.sendline("continue")
+    pytest.fail("no pause came in the kernel")
+
+
+def test_a_pause_in_its_own_optimised_build_names_the_kernel_and_stops_when_that_is_over(tmp_path: Path) -> None:
+    (tmp_path / "sums.py").write_text(LONG)
+    with terminal("--python", PYTHON, "sums.py", str(ROUNDS), folder=tmp_path) as child:
+        child.expect_exact(PROMPT)
+        child.sendline("continue")
+        child.expect_exact(f"begins {ROUNDS}", timeout=60)
+        paused(
+            child, r"note: The program is in the optimised build of spin launched at sums\.py:18, which keeps Python"
+        )
+        child.expect_exact("With a breakpoint in spin its next launch is a debug build")
+        child.expect(PAUSE_AT_LAUNCH, timeout=60)
+        child.expect_exact(PROMPT)
+        child.sendline("continue")
+        child.expect_exact("exited: status 0")
+
+
+def test_a_pause_after_the_attach_stops_in_the_kernel_again_and_again(tmp_path: Path) -> None:
+    """Where PKDB is stuck: after the first stop of a kernel."""
+    (tmp_path / "sums.py").write_text(LONG)
+    with terminal("--python", PYTHON, "-c", "tbreak 9 if k == 3", "sums.py", "2000000000", folder=tmp_path) as child:
+        child.expect_exact(PROMPT)
+        child.sendline("continue")
+        child.expect(r"stopped: breakpoint 1 sums\.py:9 in spin thread", timeout=120)
+        for _ in range(3):
+            child.expect_exact(PROMPT)
+            child.sendline("continue")
+            paused(child, r"stopped: pause sums\.py:(8|9|10|11) in spin thread \d of 2")
+            assert 8 <= int(child.match[1]) <= 11  # type: ignore[index]
+        child.expect_exact(PROMPT)
+        child.sendline("print rounds")
+        child.expect_exact("2000000000")
+        child.expect_exact(PROMPT)
+        child.sendline("quit")
+        child.expect(pexpect.EOF)
+        child.close()
+        assert child.exitstatus == 0

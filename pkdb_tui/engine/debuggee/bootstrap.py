@@ -61,5 +61,6 @@ def begin(config: Json) -> None:
         "pid": os.getpid(),
         "python": platform.python_version(),
         "backend": debugger.backend.name,
+        "sign": dispatch.sign.address,
     }
     run(debugger, config, ready)

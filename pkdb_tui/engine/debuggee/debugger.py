@@ -254,6 +254,8 @@ class Debugger:
         if self._stopped:
             return
         run = self.dispatch.runs.any() if self.dispatch is not None else None
+        if run is not None and run.adapter.holds_lock:
+            run = None  # as this is read, its kernel has yet to begin or is over: Python stops at the next line
         deadline = time.monotonic() + KERNEL_GRACE
         while run is not None and self.dispatch.runs.includes(run):
             if time.monotonic() > deadline:

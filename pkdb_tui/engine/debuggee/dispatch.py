@@ -18,7 +18,7 @@ from pkdb_tui.engine.debuggee.inspector import COMMANDS, Inspector
 from pkdb_tui.engine.debuggee.launches import LaunchLog
 from pkdb_tui.engine.debuggee.limits import EvaluationInterrupted, Limit
 from pkdb_tui.engine.debuggee.plans import PAUSE, STEP
-from pkdb_tui.engine.debuggee.runs import Attended, Outcome, Run, Runs, system_thread
+from pkdb_tui.engine.debuggee.runs import Attended, Outcome, Run, Runs, Sign, system_thread
 from pkdb_tui.engine.debuggee.sources import read_source, real_path
 from pkdb_tui.engine.debuggee.wire import Connection, RequestError
 
@@ -45,6 +45,7 @@ class Dispatch:
         # One at a time, while `debugger.stop_lock` is held.
         self._ready: Attended | None = None
         self.runs = Runs(adapters)
+        self.sign = Sign()
         self._count = 0
         self._counting = _thread.allocate_lock()
         self._turn = _thread.allocate_lock()
@@ -210,12 +211,16 @@ class Dispatch:
         try:
             launch.prepare()
             run = self.runs.begin(adapter, launch, caller, number)
+            if adapter.holds_lock:
+                self.sign.show(record.sign)
             return self._unwatched(launch)
         except (Exception, SystemExit) as error:
             if adapter.is_build_error(error):
                 self.debugger.stop(caller, reason="error", text=adapter.build_error_text(error))
             raise
         finally:
+            if adapter.holds_lock:
+                self.sign.show(b"")
             if run is not None:
                 self.runs.end(run)
             record.add(time.perf_counter() - begun)

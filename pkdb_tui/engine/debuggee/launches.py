@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from types import CodeType, FrameType
 from typing import Any
@@ -31,6 +32,8 @@ class LaunchRecord:
         self.count = 0
         self.last = 0.0
         self.total = 0.0
+        place = f"{os.path.basename(self.file)}:{line}"
+        self.sign = f"{launch.kernel.name} launched at {place}".encode()
         self.latest: tuple[Any, ...] = ()
         self.warnings: list[str] = []
         self._warned: set[str] = set()

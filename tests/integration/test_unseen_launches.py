@@ -30,9 +30,9 @@ def test_policy_and_arguments_are_the_latest_launchs(debug: OnRuntime) -> None:
         "  times   int  19",
         "  factor  float  9.5",
     ]
-    (running,) = [line for line in run.starting("fill growing.py:22") if "running" in line]
-    begun = run.lines.index(running)
-    assert "RangePolicy(OpenMP, 0, 3) debug 0×" in running
+    (stopped,) = [line for line in run.starting("fill growing.py:22") if "stopped" in line]
+    begun = run.lines.index(stopped)
+    assert "RangePolicy(OpenMP, 0, 3) debug 1× stopped" in stopped
     assert run.lines[begun + 1 : begun + 5] == [
         "  v       float64[3]  host",
         "  a       float64[3, 4]  host, rows, strides 32, 8",
@@ -98,6 +98,6 @@ def test_a_pause_finds_its_way_in_one_that_runs_unseen(tmp_path: Path) -> None:
         child.expect(r"1 <module> again\.py:20 python")
         child.expect_exact(PROMPT)
         child.sendline("info launches")
-        child.expect_exact("release 2× running ")
+        child.expect_exact("release 3× stopped")
         child.sendline("quit")
         child.expect(pexpect.EOF)

@@ -75,6 +75,20 @@ class Debugger:
         self.previews = Previews(self.limits)
         self.debugged = Debugged(self)
         self.evaluations = Evaluations(self.limits, self.tracer.quiet, console, self._look_again)
+        self._handlers: dict[str, Callable[[Json], Json | None]] = {
+            "setBreakpoints": self._serve_set_breakpoints,
+            "setSubstitutions": self._serve_set_substitutions,
+            "substitutions": self._serve_substitutions,
+            "describeFile": self._serve_describe_file,
+            "settings": self._serve_settings,
+            "pause": self._serve_pause,
+            "interruptEvaluation": self._serve_interrupt_evaluation,
+            "launchGo": self._serve_launch_go,
+            "launchDone": self._serve_launch_done,
+            "launches": self._serve_launches,
+            "terminate": self._serve_terminate,
+            "logHeard": self._serve_log_heard,
+        }
 
     # --- life ---
 
@@ -150,7 +164,7 @@ class Debugger:
             if command in STOP_COMMANDS:
                 self._pass_on(command, request)
                 return
-            handler = getattr(self, f"_do_{command}", None)
+            handler = self._handlers.get(command)
             if handler is None:
                 raise RequestError(f"The debuggee knows no request {command}.")
             body = handler(arguments)
@@ -176,7 +190,7 @@ class Debugger:
         else:
             raise RequestError("The program is running.", "Pause it first.")
 
-    def _do_setBreakpoints(self, arguments: Json) -> Json:
+    def _serve_set_breakpoints(self, arguments: Json) -> Json:
         placements = self.table.replace(list(arguments.get("breakpoints") or []))
         self.backend.breakpoints_changed()
         self._wake_backend = True
@@ -214,15 +228,15 @@ class Debugger:
             raise RequestError(f"Line {line} of {name} has no code.", "Name the line that launches the kernel.")
         return span
 
-    def _do_setSubstitutions(self, arguments: Json) -> Json:
+    def _serve_set_substitutions(self, arguments: Json) -> Json:
         substitutions = self.swaps.replace(list(arguments.get("rules") or []))
         self._look_again()
         return {"substitutions": substitutions}
 
-    def _do_substitutions(self, arguments: Json) -> Json:
+    def _serve_substitutions(self, arguments: Json) -> Json:
         return {"substitutions": self.swaps.bodies()}
 
-    def _do_describeFile(self, arguments: Json) -> Json:
+    def _serve_describe_file(self, arguments: Json) -> Json:
         file = sources.real_path(str(arguments["file"]))
         body: Json = {"file": file, "python_lines": [], "kernels": [], "error": ""}
         try:
@@ -241,7 +255,7 @@ class Debugger:
             ]
         return body
 
-    def _do_settings(self, arguments: Json) -> None:
+    def _serve_settings(self, arguments: Json) -> None:
         self.settings.update({name: bool(value) for name, value in arguments.items() if name in self.settings})
         self.tracer.just_my_code = bool(self.settings["justMyCode"])
         self._look_again()
@@ -250,7 +264,7 @@ class Debugger:
         if self.dispatch is not None:
             self.dispatch.look_again()
 
-    def _do_pause(self, arguments: Json) -> None:
+    def _serve_pause(self, arguments: Json) -> None:
         if self._stopped:
             return
         run = self.dispatch.runs.any() if self.dispatch is not None else None
@@ -295,20 +309,20 @@ class Debugger:
         self.tracer.quiet.discard(ident)
         frames.own_threads.discard(ident)
 
-    def _do_interruptEvaluation(self, arguments: Json) -> None:
+    def _serve_interrupt_evaluation(self, arguments: Json) -> None:
         self.limits.interrupt()
 
-    def _do_launchGo(self, arguments: Json) -> None:
+    def _serve_launch_go(self, arguments: Json) -> None:
         self.dispatch.go(int(arguments["launch"]))
 
-    def _do_launchDone(self, arguments: Json) -> None:
+    def _serve_launch_done(self, arguments: Json) -> None:
         self._pause = False  # the engine knows whether a stop in the kernel has answered it; if not, `then` says so
         self.dispatch.done(int(arguments["launch"]), str(arguments.get("then") or "continue"))
 
-    def _do_launches(self, arguments: Json) -> Json:
+    def _serve_launches(self, arguments: Json) -> Json:
         return {"launches": self.dispatch.launches() if self.dispatch is not None else []}
 
-    def _do_terminate(self, arguments: Json) -> None:
+    def _serve_terminate(self, arguments: Json) -> None:
         self.end()
 
     # --- the signal: pause, and interrupting an evaluation on the main thread ---
@@ -407,7 +421,7 @@ class Debugger:
             with contextlib.suppress(Empty):
                 self.wait(heard, HEARD_SECONDS)
 
-    def _do_logHeard(self, arguments: Json) -> None:
+    def _serve_log_heard(self, arguments: Json) -> None:
         self._logged[int(arguments["thread"])].put(True)
 
     def let_go(self, frame: FrameType) -> None:

@@ -39,6 +39,9 @@ def _parser() -> argparse.ArgumentParser:
         help="which pykokkos an import finds (auto: the installed one, else the embedded one)",
     )
     parser.add_argument("--gdb", default="gdb", metavar="PATH", help="the native debugger")
+    parser.add_argument(
+        "--cuda-gdb", default="cuda-gdb", metavar="PATH", help="the native debugger for kernels on a device"
+    )
     parser.add_argument("--no-bounds", action="store_true", help="no index checks in debug builds of kernels")
     parser.add_argument("--theme", default="", help="the screen's colours: dark, light, high-contrast, ansi-16")
     parser.add_argument("program", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
@@ -47,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     """(options, the program and its arguments): options end at the first thing that is not one, as Python's do."""
-    takes_value = {"-c", "-x", "--python", "--runtime", "--gdb", "--theme"}
+    takes_value = {"-c", "-x", "--python", "--runtime", "--gdb", "--cuda-gdb", "--theme"}
     position = 0
     while position < len(arguments):
         word = arguments[position]
@@ -130,6 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         runtime=parsed.runtime,
         bounds=not parsed.no_bounds,
         gdb=parsed.gdb,
+        cuda_gdb=parsed.cuda_gdb,
     )
     if source:
         import linecache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import re
 import time
 
 import msgspec
@@ -25,6 +26,7 @@ from pkdb_tui.engine.errors import UsageError
 from pkdb_tui.engine.session import Session
 
 GROUP = "Looking"
+Place = tuple[int, int, int]
 SCALARS_PER_LINE = 6
 
 
@@ -206,6 +208,42 @@ async def thread(session: Session, text: str) -> Reply:
     if not text.isdigit():
         raise UsageError(f"`{text}` is not a thread.", "`threads` lists them.")
     return _here(await session.select_thread(int(text)))
+
+
+@registry.command(
+    "cuda",
+    "look at another thread of a device, by its block and its place in it",
+    usage="cuda block B thread T",
+    details="Blocks and threads are numbers, or `(x,y,z)`; what isn't named stays. `cuda thread B T` is the same.",
+    phases=KERNEL,
+    group=GROUP,
+)
+async def cuda(session: Session, text: str) -> Reply:
+    block, place = device_thread(text)
+    return _here(await session.select_device_thread(block, place))
+
+
+def device_thread(text: str) -> tuple[Place | None, Place | None]:
+    """The block and the thread that `block B thread T`, `thread B T` or `thread T` names; None for what it doesn't."""
+    words = re.findall(r"\([^)]*\)|[^\s]+", text)
+    match words:
+        case ["block", block, "thread", place]:
+            return _place(block, text), _place(place, text)
+        case ["block", block]:
+            return _place(block, text), None
+        case ["thread", block, place]:
+            return _place(block, text), _place(place, text)
+        case ["thread", place]:
+            return None, _place(place, text)
+    raise UsageError(f"`cuda {text}`".rstrip() + " names no thread.", "Write for example `cuda block 2 thread 5`.")
+
+
+def _place(word: str, text: str) -> Place:
+    numbers = [part.strip() for part in word.strip("()").split(",")]
+    if not 1 <= len(numbers) <= 3 or not all(number.isdigit() for number in numbers):
+        raise UsageError(f"`{word}` in `cuda {text}` is no place in a grid.", "Write a number, or `(x,y,z)`.")
+    x, y, z = (*map(int, numbers), 0, 0)[:3]
+    return x, y, z
 
 
 @registry.command(

@@ -414,6 +414,7 @@ class LaunchOptions(Plain, frozen=True, kw_only=True):
     rows: int = 24
     bounds: bool = True  # bounds checks in debug builds
     gdb: str = "gdb"
+    cuda_gdb: str = "cuda-gdb"
 
 
 # --- events, in the order they happened -----------------------------------------------------------------------

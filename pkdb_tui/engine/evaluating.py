@@ -12,6 +12,7 @@ import msgspec
 
 from pkdb_tui.engine.api import ClauseResult, Difference, Evaluation, Notice, Phase, Progress, Severity
 from pkdb_tui.engine.errors import DebuggeeLost, ExpressionError, NotHere
+from pkdb_tui.engine.kernel_side import DEVICES
 from pkdb_tui.engine.native.base import NativeVariable
 from pkdb_tui.engine.native.proc import threads_of
 from pkdb_tui.engine.protocol import ClauseBody, EvaluateBody, KernelVariable
@@ -37,6 +38,11 @@ BLOCKED = NotHere(
     "The framework holds Python's lock while its kernel runs, so Python can't be evaluated here.",
     "Name variables of the kernel, or ask after the launch.",
     brief="Python waits for the kernel",
+)
+DEVICE = NotHere(
+    "The whole program is stopped with its device, so Python can't be evaluated here.",
+    "Name variables of the kernel, or ask after the launch.",
+    brief="Python is stopped with the device",
 )
 
 
@@ -68,6 +74,11 @@ class Evaluator:
     def overdue(self) -> bool:
         """Whether an evaluation runs on that could not be broken off: nothing of Python's answers until it ends."""
         return bool(self._overdue) or self.crash is not None
+
+    @property
+    def _blocked(self) -> NotHere:
+        kernel = self._session.kernels.kernel
+        return DEVICE if kernel is not None and kernel.space in DEVICES else BLOCKED
 
     def interrupt(self) -> None:
         """Break off what is being evaluated; answered by the evaluation's own end."""
@@ -130,7 +141,7 @@ class Evaluator:
         session = self._session
         snapshot = session.require_stop()
         if session.placing.kernel_holds_lock:
-            raise BLOCKED
+            raise self._blocked
         if session.program is not None and not self._running:
             self._before = threads_of(session.program.pid)
         place = session.places[snapshot.frame]
@@ -237,7 +248,7 @@ class Evaluator:
         if isinstance(native, Evaluation):
             return native
         if session.placing.kernel_holds_lock:
-            raise native or BLOCKED
+            raise native or self._blocked
         body = await self.python(text, timeout, kernel=variables.values())
         await self._write(body.writes, variables)
         if body.error:

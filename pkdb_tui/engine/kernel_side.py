@@ -31,12 +31,18 @@ if TYPE_CHECKING:  # it brings numpy, which takes longer to load than all else, 
 Factory = Callable[[Callable[[ControllerEvent], None]], Controller]
 
 
+DEVICES = ("Cuda",)
+
+
 class KernelSide:
     """Owns at most one controller; `kernel` is the debugged launch under way, `stop` its current stop."""
 
-    def __init__(self, book: BreakpointBook, factory: Factory, listener: Callable[[ControllerEvent], None]) -> None:
+    def __init__(
+        self, book: BreakpointBook, host: Factory, device: Factory, listener: Callable[[ControllerEvent], None]
+    ) -> None:
         self._book = book
-        self._factory = factory
+        self._factories = {False: host, True: device}
+        self._device = False  # whether the controller is the one for devices
         self._listener = listener
         self.owner: Owner | None = None  # who is asked about hits while threads stand
         self._controller: Controller | None = None
@@ -65,11 +71,23 @@ class KernelSide:
 
     # --- life ---
 
-    async def attach(self, pid: int) -> None:
-        """Raises NativeUnavailable with the remedy."""
+    def attached_for(self, space: str) -> bool:
+        """Whether the debugger that is attached is the one for kernels of a space."""
+        return self.attached and self._device == (space in DEVICES)
+
+    async def attach(self, pid: int, space: str = "") -> None:
+        """The debugger for kernels of a space; the other one leaves, as only one can hold the program.
+
+        Raises NativeUnavailable with the remedy.
+        """
+        device = space in DEVICES
         async with self._coming_or_going:
+            if self._controller is not None and self._device != device:
+                self.forget()
+                await self._leave()
             if self._controller is None:
-                self._controller = self._factory(self._listener)
+                self._device = device
+                self._controller = self._factories[device](self._listener)
                 self._controller.owner = self.owner
                 self._controller.hurry(self._hurries > 0)
             if not self._controller.attached:
@@ -79,10 +97,13 @@ class KernelSide:
     async def detach(self) -> None:
         self.forget()
         async with self._coming_or_going:
-            self._parting, self._controller = self._controller, None
-            if self._parting is not None:
-                await self._parting.detach()
-            self._parting = None
+            await self._leave()
+
+    async def _leave(self) -> None:
+        self._parting, self._controller = self._controller, None
+        if self._parting is not None:
+            await self._parting.detach()
+        self._parting = None
 
     @property
     def hanging(self) -> bool:

@@ -28,7 +28,7 @@ from pkdb_tui.engine.api import (
 from pkdb_tui.engine.breakpoints import Entry
 from pkdb_tui.engine.debuggee.log_points import template_literal
 from pkdb_tui.engine.errors import NativeError, NativeLost, NativeUnavailable, PkdbError, UsageError, WrongPhase
-from pkdb_tui.engine.kernel_side import stopped_threads
+from pkdb_tui.engine.kernel_side import DEVICES, stopped_threads
 from pkdb_tui.engine.native.base import (
     ControllerEvent,
     ControllerHangs,
@@ -102,7 +102,7 @@ class KernelStops:
         self._threads: tuple[ThreadRange, ...] = ()
         self._after_launch = "continue"  # `then` of launchDone: continue, stop, run or pause
         self._changed = asyncio.Event()
-        self._told_unavailable = ""
+        self._told_unavailable: dict[bool, str] = {}  # by whether it is a device's debugger that can't be used
         self._told_slow: set[tuple[int, str]] = set()
         self._interrupting = asyncio.Lock()
         self._left: KernelReady | None = None  # the kernel under way, whose debugger is gone
@@ -127,12 +127,12 @@ class KernelStops:
             session.enter(Phase.DISPATCHING)
             session.launch_log.began(kernel)
             self._launch, self._after_launch = kernel.launch, "continue"
-            await self._attach()
+            await self._attach(kernel.space)
             await session.kernels.prepare(kernel)
             self._tell_slow(kernel)
         except NativeUnavailable as error:
             self._left = kernel
-            self._unavailable(str(error))
+            self._unavailable(str(error), kernel.space)
         except NativeLost:
             pass  # told with the loss
         except NativeError as error:
@@ -170,27 +170,27 @@ class KernelStops:
                     id=entry.id, state="bound", file=entry.file, line=entry.spec.line, kernel=kernel.kernel
                 )
 
-    async def _attach(self) -> None:
+    async def _attach(self, space: str) -> None:
         session = self._session
-        if session.kernels.attached or session.program is None:
+        if session.kernels.attached_for(space) or session.program is None:
             return
         session.emit(Progress(task=ATTACHING))
         try:
-            await session.kernels.attach(session.program.pid)
+            await session.kernels.attach(session.program.pid, space)
         finally:
             session.emit(Progress(task=ATTACHING, done=True))
-        self._told_unavailable = ""
+        self._told_unavailable.pop(space in DEVICES, None)
         for entry in session.book.entries.values():
             entry.unavailable = ""
 
-    def _unavailable(self, reason: str) -> None:
+    def _unavailable(self, reason: str, space: str) -> None:
         """Kernel breakpoints say why they can't bind; told in words once."""
         if self._session.program is None or self._session.program.over:
             return  # it can't be attached to because it has ended, which is told
         for entry in self._session.book.in_kernels():
             entry.unavailable = reason
-        if reason != self._told_unavailable:
-            self._told_unavailable = reason
+        if reason != self._told_unavailable.get(space in DEVICES):
+            self._told_unavailable[space in DEVICES] = reason
             self._session.emit(Notice(text=reason, severity=Severity.ERROR))
 
     async def launch_ended(self, body: dict[str, Any]) -> None:
@@ -266,9 +266,10 @@ class KernelStops:
             if not session.moves.pausing:
                 return
             try:
-                await self._attach()
-                await self._find_again()
                 optimised = self._optimised
+                under_way = session.kernels.kernel or self._left or optimised
+                await self._attach(under_way.space if under_way is not None else "")
+                await self._find_again()
                 if optimised is not None and session.kernels.kernel is None:
                     await session.kernels.adopt(optimised)
                     if self._optimised is not optimised:  # over meanwhile
@@ -514,7 +515,7 @@ class KernelStops:
         """The thread and its indices, which are the workunit's, also in a function that it calls."""
         kernel = self._session.kernels.kernel
         count = 1 + max((part.last for part in self._threads), default=thread)
-        text = f"thread {thread} of {count}"
+        text = self._session.kernels.controller.name_of(thread, count)
         names = kernel.index_names if kernel is not None else []
         workunit = max((f.index for f in frames if f.kind is FrameKind.KERNEL), default=selected)
         if names and workunit != selected and kernel is not None and kernel.build != "release":

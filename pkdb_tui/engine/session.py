@@ -46,7 +46,7 @@ from pkdb_tui.engine.launcher import Program
 from pkdb_tui.engine.life import Life
 from pkdb_tui.engine.looking import Looking
 from pkdb_tui.engine.moves import Moves, Verb
-from pkdb_tui.engine.native.base import Controller, ControllerEvent
+from pkdb_tui.engine.native.base import Controller, ControllerEvent, Triple
 from pkdb_tui.engine.placing import Placing
 from pkdb_tui.engine.python_side import PythonSide
 from pkdb_tui.engine.snapshots import NATIVE, Place, VariableHistory
@@ -95,7 +95,7 @@ class Session:
         self.python_side = PythonSide(self)
         self.connection = Connection(self.python_side.on_event, self.life.connection_lost)
         self.substitutions = Substitutions(self.connection)
-        self.kernels = KernelSide(self.book, controller or self._gdb, self._on_native)
+        self.kernels = KernelSide(self.book, controller or self._gdb, self._cuda_gdb, self._on_native)
         self.kernel_stops = KernelStops(self)
         self.kernels.owner = self.kernel_stops
         self.evaluator = Evaluator(self)
@@ -110,6 +110,11 @@ class Session:
         from pkdb_tui.engine.native.gdb import GdbController
 
         return GdbController(listener, gdb=self.options.gdb)
+
+    def _cuda_gdb(self, listener: Callable[[ControllerEvent], None]) -> Controller:
+        from pkdb_tui.engine.native.cuda import CudaController
+
+        return CudaController(listener, gdb=self.options.cuda_gdb)
 
     # --- state ---
 
@@ -302,6 +307,11 @@ class Session:
 
     async def select_thread(self, thread: int) -> StopSnapshot:
         return await self.looking.select_thread(thread)
+
+    async def select_device_thread(self, block: Triple | None, thread: Triple | None) -> StopSnapshot:
+        """Look at a thread of a device by its place in the grid; None stays. Raises NativeError where there is none."""
+        number = self.kernels.controller.number_of(self.kernel_stops.thread, block, thread)
+        return await self.looking.select_thread(number)
 
     async def show_glue(self, shown: bool) -> None:
         self.glue = shown

@@ -106,7 +106,7 @@ from pkdb_tui.minikokkos.device import (
     tgamma,
     trunc,
 )
-from pkdb_tui.minikokkos.errors import ArgumentError, CompileError, MinikokkosError
+from pkdb_tui.minikokkos.errors import ArgumentError, CompileError, DeviceError, MinikokkosError
 from pkdb_tui.minikokkos.launch import parallel_for, parallel_reduce, parallel_scan
 from pkdb_tui.minikokkos.policies import (
     AUTO,
@@ -194,6 +194,7 @@ __all__ = [
     "Cuda",
     "Debug",
     "Default",
+    "DeviceError",
     "ExecutionPolicy",
     "ExecutionSpace",
     "ExecutionSpaceInstance",

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pkdb_tui.minikokkos import cpp_types as types
-from pkdb_tui.minikokkos import debug
+from pkdb_tui.minikokkos import cuda, debug
 from pkdb_tui.minikokkos.cpp_types import NUMPY, PACK, CType
 from pkdb_tui.minikokkos.errors import ArgumentError
 from pkdb_tui.minikokkos.policies import ExecutionPolicy
@@ -31,6 +31,8 @@ def signature(given: Mapping[str, Any]) -> tuple[Any, ...]:
         if isinstance(value, np.ndarray):
             flags = value.flags
             parts.append((value.dtype, value.ndim, flags.c_contiguous, flags.aligned))
+        elif cuda.is_device_array(value):
+            parts.append((value.dtype, value.ndim, value.flags.c_contiguous, "device"))
         elif type(value) is int and not -(2**31) <= value < 2**31:
             parts.append("long")
         else:
@@ -43,6 +45,7 @@ class Layout:
 
     def __init__(self, kernel: Definition, pattern: str, policy: ExecutionPolicy, given: Mapping[str, Any]) -> None:
         self._kernel = kernel
+        self._device = policy.device
         self._order = roles(kernel, pattern, policy.kind, policy.rank).arguments
         self._check_names(given)
         wanted = annotated(kernel)
@@ -62,15 +65,18 @@ class Layout:
         """Whether an array isn't in row order."""
         return bool(self._strided)
 
-    def pack(self, serial: bool, words: tuple[int, ...], given: Mapping[str, Any]) -> Any:
-        """The words that `pk_launch` reads."""
-        values: list[Any] = [0, 0, 1 if serial else 0, *words]
+    def pack(self, how: int, words: tuple[int, ...], given: Mapping[str, Any]) -> Any:
+        """The words that `pk_launch` reads; `how` is a number of threads, 0 for as many as there are, or a stream."""
+        values: list[Any] = [0, 0, how, *words]
         for name, kind in self.types.items():
             value = given[name]
             if kind.rank:
-                if not value.flags.writeable and name in self._written:
-                    raise ArgumentError(f"{self._kernel.name} writes to {name}, but that array is read-only.")
-                values.append(value.__array_interface__["data"][0])
+                if self._device:
+                    values.append(value.data.ptr)
+                else:
+                    if not value.flags.writeable and name in self._written:
+                        raise ArgumentError(f"{self._kernel.name} writes to {name}, but that array is read-only.")
+                    values.append(value.__array_interface__["data"][0])
                 values += value.shape
                 values += value.strides
             elif kind.is_complex:
@@ -135,7 +141,9 @@ class Layout:
             )
 
     def _type(self, name: str, wanted: CType | None, value: Any) -> CType:
-        if isinstance(value, np.ndarray):
+        on_device = cuda.is_device_array(value)
+        if on_device or isinstance(value, np.ndarray):
+            self._check_place(name, on_device)
             return self._view(name, wanted, value)
         if wanted is not None and wanted.is_view:
             raise ArgumentError(
@@ -144,6 +152,19 @@ class Layout:
             )
         return self._scalar(name, wanted, value)
 
+    def _check_place(self, name: str, on_device: bool) -> None:
+        """An array has to be in the memory that the policy's space can reach."""
+        if on_device and not self._device:
+            raise ArgumentError(
+                f"{self._kernel.name}: {name} is a CuPy array in a device's memory, the policy's space is on the host. "
+                f"Use pk.ExecutionSpace.Cuda, or pass a copy, cupy.asnumpy({name})."
+            )
+        if self._device and not on_device:
+            raise ArgumentError(
+                f"{self._kernel.name}: {name} is a numpy array in the host's memory, the policy's space is Cuda. "
+                f"Pass a copy on the device, cupy.asarray({name})."
+            )
+
     def _view(self, name: str, wanted: CType | None, value: Any) -> CType:
         start = f"{self._kernel.name}: {name} is"
         element = NUMPY.get(value.dtype.char) if value.dtype.isnative else None
@@ -151,9 +172,11 @@ class Layout:
             raise ArgumentError(f"{start} an array of {value.dtype}, which kernels can't use.")
         if not 1 <= value.ndim <= 8:
             raise ArgumentError(f"{start} an array of {value.ndim} dimensions: views have 1 to 8.")
-        if not value.flags.aligned:
+        if not self._device and not value.flags.aligned:
             raise ArgumentError(f"{start} not aligned to its elements: pass a copy, {name}.copy().")
         found = CType(element, value.ndim)
+        if self._device and found.is_complex:
+            raise ArgumentError(f"{start} an array of {value.dtype}, which kernels on Cuda don't support here.")
         if wanted is not None and wanted.text != found.text:
             wish = f"View{wanted.rank}D of {_spoken(wanted)}" if wanted.is_view else f"a number, {_spoken(wanted)}"
             raise ArgumentError(

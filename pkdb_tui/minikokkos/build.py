@@ -10,16 +10,14 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pkdb_tui.minikokkos import cache
+from pkdb_tui.minikokkos import cache, cuda
 from pkdb_tui.minikokkos.errors import CompileError
 
 INCLUDE = Path(__file__).parent / "include"
-COMMON = ("-std=c++17", "-shared", "-fPIC", "-fopenmp", "-fvisibility=hidden", "-w", "-pipe")
-RELEASE = ("-O3", "-g1")
-DEBUG = ("-O0", "-g", "-fno-omit-frame-pointer", "-DPK_DEBUG")
 BOUNDS = ("-DPK_BOUNDS",)
 _REMEDY = "Install one (Debian/Ubuntu: apt install g++) or name it in the environment variable CXX."
 
@@ -35,10 +33,21 @@ class Built:
     seconds: float
 
 
-def build(source: str, flags: tuple[str, ...]) -> Built:
+@dataclass(frozen=True)
+class Toolchain:
+    """A compiler's flags for all builds, for optimised ones and for debug ones; `find` names it and its version."""
+
+    find: Callable[[], tuple[str, ...]]
+    common: tuple[str, ...]
+    release: tuple[str, ...]
+    debug: tuple[str, ...]
+
+
+def build(source: str, flags: tuple[str, ...], tools: Toolchain | None = None) -> Built:
     """Compile, or take from the cache, and load. Raises CompileError."""
-    compiler = _compiler()
-    key = hashlib.sha256("\0".join([source, *flags, *COMMON, *compiler, _header()]).encode()).hexdigest()[:32]
+    tools = tools or HOST
+    compiler, common = tools.find(), tools.common
+    key = hashlib.sha256("\0".join([source, *flags, *common, *compiler, _headers()]).encode()).hexdigest()[:32]
     folder = cache.cache_folder()
     path = folder / f"{key}.so"
     known = _libraries.get(str(path))
@@ -51,7 +60,7 @@ def build(source: str, flags: tuple[str, ...]) -> Built:
     begun = time.perf_counter()
     try:
         with cache.used(folder):
-            path = _compile(folder, path.name, source, (*COMMON, *flags), compiler[0])
+            path = _compile(folder, path.name, source, (*common, *flags), compiler[0])
             return _loaded(path, time.perf_counter() - begun)
     finally:
         cache.trim(folder, keep=path)
@@ -62,8 +71,8 @@ def _loaded(path: Path, seconds: float) -> Built:
     return Built(str(path), library, seconds)
 
 
-def _header() -> str:
-    return (INCLUDE / "pk_runtime.hpp").read_text()
+def _headers() -> str:
+    return "\0".join(path.read_text() for path in sorted(INCLUDE.glob("*.hpp")))
 
 
 def _compiler() -> tuple[str, ...]:
@@ -72,10 +81,40 @@ def _compiler() -> tuple[str, ...]:
     for name in [wanted] if wanted else ["g++", "c++", "clang++"]:
         found = shutil.which(name)
         if found:
-            state = os.stat(os.path.realpath(found))
-            return found, str(state.st_size), str(state.st_mtime_ns)
+            return identity(found)
     named = f"The C++ compiler {wanted} named by CXX was not found." if wanted else "No C++ compiler was found."
     raise CompileError(f"{named} {_REMEDY}")
+
+
+def identity(compiler: str) -> tuple[str, ...]:
+    state = os.stat(os.path.realpath(compiler))
+    return compiler, str(state.st_size), str(state.st_mtime_ns)
+
+
+HOST = Toolchain(
+    find=_compiler,
+    common=("-std=c++17", "-shared", "-fPIC", "-fopenmp", "-fvisibility=hidden", "-w", "-pipe"),
+    release=("-O3", "-g1"),
+    debug=("-O0", "-g", "-fno-omit-frame-pointer", "-DPK_DEBUG"),
+)
+
+
+def for_device() -> Toolchain:
+    """nvcc for the device in use, with the host compiler of CXX. Raises DeviceError."""
+    host = ("-ccbin", os.environ["CXX"]) if os.environ.get("CXX") else ()
+    return device_toolchain(cuda.architecture(), host)
+
+
+def device_toolchain(architecture: str, host: tuple[str, ...] = ()) -> Toolchain:
+    return Toolchain(
+        find=lambda: identity(cuda.nvcc()),
+        common=(
+            *("-x", "cu", "-std=c++17", architecture, "-shared", "--expt-relaxed-constexpr", "-w", *host),
+            *("-Xcompiler", "-fPIC,-fvisibility=hidden,-w"),
+        ),
+        release=("-O3", "-lineinfo"),
+        debug=("-O0", "-g", "-G", "-DPK_DEBUG"),
+    )
 
 
 def _compile(folder: Path, name: str, source: str, flags: tuple[str, ...], compiler: str) -> Path:
@@ -114,7 +153,9 @@ def _compile_in(folder: Path, name: str, source: str, flags: tuple[str, ...], co
 def _explained(output: str, compiler: str) -> CompileError:
     """The compiler's first error, at its Python line where it has one."""
     for line in output.splitlines():
-        match = re.match(r"(.*?):(\d+):(?:\d+:)? (?:fatal )?error: (.*)", line)
+        match = re.match(r"(.*?):(\d+):(?:\d+:)? (?:fatal )?error: (.*)", line) or re.match(
+            r"(.*?)\((\d+)\): (?:fatal |catastrophic )?error(?: #[\w-]+)?: (.*)", line
+        )
         if match:
             file, number, text = match[1], int(match[2]), match[3]
             message = f"{Path(compiler).name} refuses the kernel: {text}"

@@ -109,7 +109,7 @@ class Calls(Expressions):
         return f"int32_t({text}.extent[0])", INT
 
     def _call_fence(self, node: ast.Call) -> Typed:
-        return "__atomic_thread_fence(__ATOMIC_SEQ_CST)", VOID
+        return "pk::fence()" if self.program.device else "__atomic_thread_fence(__ATOMIC_SEQ_CST)", VOID
 
     def _call_printf(self, node: ast.Call) -> Typed:
         first = node.args[0] if node.args else node

@@ -30,7 +30,8 @@ class DebugBuild:
     """A loaded debug build. `conditions` maps id -> (source name, line) in the debug information.
 
     `entry` is the C++ function that is one workunit call; `team` a global `struct { int size; int tid[]; }` filled at
-    region start; `bounds` the function called on an access out of bounds, its message in the C string `message`.
+    region start; `bounds` the function called on an access out of bounds, its message in the C string `message`; on a
+    device it is a line, FILE:LINE.
     """
 
     path: str
@@ -43,6 +44,7 @@ class DebugBuild:
     conditions: Mapping[int, tuple[str, int]] = field(default_factory=dict)
     refused: Mapping[int, str] = field(default_factory=dict)
     handle: Any = None
+    holds_lock: bool = False  # nothing of the process answers while a debugger holds the kernel: a device's
 
 
 class Launch(ABC):
@@ -50,7 +52,7 @@ class Launch(ABC):
 
     pattern: str
     policy: str  # as a person would write it: "RangePolicy(OpenMP, 0, 256)"
-    space: str  # OpenMP | Serial | Debug
+    space: str  # OpenMP | Serial | Cuda | Debug
     kernel: KernelSource
     functions: Sequence[KernelSource]  # the @pk.functions it calls, directly or not
     arguments: Mapping[str, Any]

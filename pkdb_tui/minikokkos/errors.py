@@ -33,3 +33,7 @@ class CompileError(MinikokkosError):
 
 class ArgumentError(MinikokkosError, TypeError):
     """A launch whose arguments don't fit the kernel."""
+
+
+class DeviceError(MinikokkosError, RuntimeError):
+    """A device that isn't there, or a kernel that failed on it."""

@@ -123,7 +123,7 @@ class Expressions:
             return (f"({left} / {right})", kind) if kind.is_complex else (f"(double({left}) / {right})", DOUBLE)
         if self.in_condition and kind.is_integer and isinstance(op, ast.FloorDiv | ast.Mod):
             name = "floor_div" if isinstance(op, ast.FloorDiv) else "floor_mod"
-            return f"pk::{name}({left}, {right})", kind
+            return f"pk::{name}({'pk_condition, ' if self.program.device else ''}{left}, {right})", kind
         if isinstance(op, ast.FloorDiv):
             return (f"int32_t({left} / {right})", INT) if kind.is_float else (f"({left} / {right})", kind)
         if isinstance(op, ast.Mod):
@@ -187,7 +187,10 @@ class Expressions:
         if len(indices) > kind.rank:
             self.error(node, f"{ast.unparse(base)} has {kind.rank} dimensions, {len(indices)} indices are given")
         if len(indices) == kind.rank and not any(isinstance(index, ast.Slice) for index in indices):
-            return f"{text}({', '.join(self.index(index) for index in indices)})", CType(kind.name)
+            listed = ", ".join(self.index(index) for index in indices)
+            if self.in_condition and self.program.device:
+                return f"pk::met(pk_condition, {text}, {listed})", CType(kind.name)
+            return f"{text}({listed})", CType(kind.name)
         return self._subview(text, kind, indices)
 
     def index(self, node: ast.expr) -> str:

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from pkdb_tui.minikokkos import arguments, debug, python_space
-from pkdb_tui.minikokkos.build import BOUNDS, DEBUG, RELEASE, Built, build
+from pkdb_tui.minikokkos import arguments, cuda, debug, python_space
+from pkdb_tui.minikokkos.build import BOUNDS, HOST, Built, Toolchain, build, for_device
 from pkdb_tui.minikokkos.cpp_types import PACK
 from pkdb_tui.minikokkos.debug import Condition, DebugBuild, KernelSource
-from pkdb_tui.minikokkos.errors import ArgumentError
+from pkdb_tui.minikokkos.errors import ArgumentError, DeviceError
 from pkdb_tui.minikokkos.policies import ExecutionPolicy, ExecutionSpace, RangePolicy
 from pkdb_tui.minikokkos.program import Definition, Program, definition
 
@@ -45,7 +45,7 @@ class Entry:
         self._failed = ctypes.c_int.in_dll(built.library, "pk_failed")
         # By (id, instruction) of the launching code, which the site keeps, so that its id stays its own.
         self.sites: dict[tuple[int, int], debug.Site] = {}
-        self._team = ctypes.c_int.in_dll(built.library, "pk_team")  # how many threads it holds
+        self._team = None if program.device else ctypes.c_int.in_dll(built.library, "pk_team")  # how many it holds
         self.strided = layout.strided
         self.told = layout.told
 
@@ -54,7 +54,8 @@ class Entry:
 
     def pack(self, policy: ExecutionPolicy, given: Mapping[str, Any]) -> Any:
         """What `run` takes; it names the arrays' addresses, and keeps none of them."""
-        return self._layout.pack(policy.space is ExecutionSpace.Serial, policy.words, given)
+        how = cuda.stream() if policy.device else int(policy.space is ExecutionSpace.Serial)
+        return self._layout.pack(how, policy.words, given)
 
     def run(self, words: Any) -> Any:
         self._call(words)
@@ -67,19 +68,29 @@ class Entry:
 
     def forget_team(self) -> None:
         """The threads of the last launch are not those of the next one."""
-        self._team.value = 0
+        if self._team is not None:
+            self._team.value = 0
+
+    def preload(self) -> None:
+        """Load the device's code. Raises DeviceError."""
+        self.built.library.pk_preload()
+        if self._failed.value:
+            self._raise()
 
     def _raise(self) -> None:
         message = (ctypes.c_char * 512).in_dll(self.built.library, "pk_message").value.decode(errors="replace")
         if self._failed.value == 1:
             raise IndexError(message)
+        if self._failed.value == 3:
+            raise DeviceError(f"{self.program.kernel.name} failed on the device: {message}.")
         raise ArgumentError(f"{self.program.kernel.name}: {message}")
 
 
 def _key(kernel: Definition, pattern: str, policy: ExecutionPolicy, given: Mapping[str, Any]) -> tuple[Any, ...]:
     """What an optimised kernel depends on."""
     bounds = getattr(kernel.function, "bounds", None) or os.environ.get("PKDB_BOUNDS") == "1"
-    return kernel, pattern, policy.kind, policy.rank, bounds, tuple(given), arguments.signature(given)
+    where = cuda.cupy().cuda.Device().id if policy.device else None
+    return kernel, pattern, policy.kind, policy.rank, bounds, tuple(given), arguments.signature(given), where
 
 
 def _entry(
@@ -96,10 +107,11 @@ def _entry(
         bounds = key[4]
         layout = arguments.Layout(kernel, pattern, policy, given)
         dense = () if bounds else layout.dense
-        program = Program(kernel, pattern, policy.kind, policy.rank, layout.types, dense)
-        flags = RELEASE + (BOUNDS if bounds else ())
-        checked = bool(bounds) or policy.kind == "team"
-        found = _entries[key] = Entry(program, build(program.source, flags), layout, checked=checked)
+        program = Program(kernel, pattern, policy.kind, policy.rank, layout.types, dense, device=policy.device)
+        tools = _tools(policy)
+        flags = tools.release + (BOUNDS if bounds else ())
+        checked = bool(bounds) or policy.kind == "team" or policy.device
+        found = _entries[key] = Entry(program, build(program.source, flags, tools), layout, checked=checked)
     return found
 
 
@@ -178,7 +190,15 @@ class KernelLaunch(debug.Launch):
             policy = self._policy
             types = self._layout().types
             found = _translated[key] = Program(
-                self._kernel, self.pattern, policy.kind, policy.rank, types, (), conditions, debug=True
+                self._kernel,
+                self.pattern,
+                policy.kind,
+                policy.rank,
+                types,
+                (),
+                conditions,
+                debug=True,
+                device=policy.device,
             )
         return found
 
@@ -203,6 +223,7 @@ class KernelLaunch(debug.Launch):
             bounds="",
             message="",
             lines=program.lines(),
+            holds_lock=self._policy.device,
         )
 
     def _build_key(self, conditions: Sequence[Condition], bounds: bool) -> tuple[Any, ...]:
@@ -214,18 +235,25 @@ class KernelLaunch(debug.Launch):
 
     def build_debug(self, conditions: Sequence[Condition] = (), *, bounds: bool = True) -> DebugBuild:
         program = self._program(conditions)
-        built = build(program.source + debug.addition, DEBUG + (BOUNDS if bounds else ()))
+        tools = _tools(self._policy)
+        flags = tools.debug + (BOUNDS if bounds else ())
+        on_device = self._policy.device
+        built = build(program.source + ("" if on_device else debug.addition), flags, tools)
+        entry = Entry(program, built, self._layout(), checked=True)
+        if on_device:
+            entry.preload()
         made = _debug_builds[self._build_key(conditions, bounds)] = DebugBuild(
             path=built.path,
             seconds=built.seconds,
             entry=program.entry,
-            team="pk_team",
-            bounds="pk_bounds_fault",
+            team="" if on_device else "pk_team",
+            bounds=_bounds_place(on_device, bounds),
             message="pk_message",
             lines=program.lines(),
             conditions=dict(program.placed),
             refused=dict(program.refused),
-            handle=Entry(program, built, self._layout(), checked=True),
+            handle=entry,
+            holds_lock=on_device,
         )
         return made
 
@@ -233,6 +261,26 @@ class KernelLaunch(debug.Launch):
         entry: Entry = build.handle
         entry.forget_team()
         return _combined(entry, entry(self._policy, self._given), self._initial)
+
+
+def _bounds_place(on_device: bool, bounds: bool) -> str:
+    """Where a debugger stops at an access out of bounds: a function, in a device's code a line."""
+    if on_device:
+        return "pk_bounds.cpp:1" if bounds else ""
+    return "pk_bounds_fault"
+
+
+def _tools(policy: ExecutionPolicy) -> Toolchain:
+    return for_device() if policy.device else HOST
+
+
+def _check_device(pattern: str, policy: ExecutionPolicy) -> None:
+    """Whether there is a device, and the launch is of a kind that runs on it here."""
+    cuda.cupy()
+    if policy.kind == "team":
+        raise ArgumentError("A TeamPolicy can't run on Cuda here yet: use OpenMP, or a RangePolicy.")
+    if pattern == "scan":
+        raise ArgumentError("parallel_scan can't run on Cuda here yet: use OpenMP.")
 
 
 def _combined(entry: Entry, value: Any, initial: Any) -> Any:
@@ -280,6 +328,8 @@ def _launch(pattern: str, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
     if not isinstance(workunit, FunctionType):
         raise ArgumentError(f"{workunit!r} is not a workunit: it must be a function decorated with @pk.workunit.")
     kernel = definition(workunit)
+    if policy.device:
+        _check_device(pattern, policy)
     hook = debug.hook
     if hook is None:
         return _run(pattern, policy, kernel, given, initial)

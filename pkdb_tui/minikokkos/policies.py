@@ -10,7 +10,7 @@ from pkdb_tui.minikokkos.errors import ArgumentError
 
 
 class ExecutionSpace(Enum):
-    """Where kernels run; those for devices are known by name and refused."""
+    """Where kernels run; HIP and Threads are known by name and refused."""
 
     Cuda = "Cuda"
     HIP = "HIP"
@@ -21,7 +21,7 @@ class ExecutionSpace(Enum):
     Default = "Default"
 
 
-_HERE = (ExecutionSpace.OpenMP, ExecutionSpace.Serial, ExecutionSpace.Debug)
+_HERE = (ExecutionSpace.OpenMP, ExecutionSpace.Serial, ExecutionSpace.Cuda, ExecutionSpace.Debug)
 _default = ExecutionSpace.OpenMP
 
 
@@ -36,11 +36,11 @@ def get_default_space() -> ExecutionSpace:
 
 
 class ExecutionSpaceInstance:
-    """A space; streams belong to devices and are not supported."""
+    """A space; a stream can't be given: kernels on Cuda use the one that CuPy uses."""
 
     def __init__(self, space: ExecutionSpace, stream: Any = None) -> None:
         if stream is not None:
-            raise ArgumentError("The embedded runtime has no device spaces, so no streams either.")
+            raise ArgumentError("A stream can't be given to a space here: make it CuPy's current one, `with stream:`.")
         self.space = space
 
 
@@ -48,12 +48,14 @@ def _checked(space: Any) -> ExecutionSpace:
     if isinstance(space, ExecutionSpaceInstance):
         space = space.space
     if not isinstance(space, ExecutionSpace):
-        raise ArgumentError(f"{space!r} is not an execution space: use pk.ExecutionSpace.OpenMP, Serial or Debug.")
+        raise ArgumentError(
+            f"{space!r} is not an execution space: use pk.ExecutionSpace.OpenMP, Serial, Cuda or Debug."
+        )
     if space is ExecutionSpace.Default:
         return _default
     if space not in _HERE:
         raise ArgumentError(
-            f"The embedded runtime has no execution space {space.name}: use OpenMP, Serial or Debug, or install "
+            f"The embedded runtime has no execution space {space.name}: use OpenMP, Serial, Cuda or Debug, or install "
             "PyKokkos."
         )
     return space
@@ -76,6 +78,7 @@ class ExecutionPolicy:
     kind: str
     rank = 1
     space: ExecutionSpace
+    device = False  # whether kernels run on a device
     words: tuple[int, ...]
 
     def describe(self) -> str:
@@ -92,6 +95,7 @@ class RangePolicy(ExecutionPolicy):
         if len(args) not in (2, 3):
             raise ArgumentError(f"RangePolicy takes ([space,] begin, end), {len(args)} arguments are given.")
         self.space = _checked(args[0] if len(args) == 3 else ExecutionSpace.Default)
+        self.device = self.space is ExecutionSpace.Cuda
         self.begin = _integer(args[-2], "The begin of a RangePolicy")
         self.end = _integer(args[-1], "The end of a RangePolicy")
         self.words = (self.begin, self.end)
@@ -139,6 +143,7 @@ class MDRangePolicy(ExecutionPolicy):
         if not 2 <= len(begin) <= 6:
             raise ArgumentError(f"MDRangePolicy needs two to six dimensions, not {len(begin)}.")
         self.space = _checked(space)
+        self.device = self.space is ExecutionSpace.Cuda
         self.begin = [_integer(value, "A begin of an MDRangePolicy") for value in begin]
         self.end = [_integer(value, "An end of an MDRangePolicy") for value in end]
         self.tiling = tiling
@@ -182,6 +187,7 @@ class TeamPolicy(ExecutionPolicy):
         if len(args) not in (2, 3):
             raise ArgumentError("TeamPolicy takes ([space,] league_size, team_size[, vector_length]).")
         self.space = _checked(space)
+        self.device = self.space is ExecutionSpace.Cuda
         self.league_size = _integer(args[0], "The league size of a TeamPolicy")
         automatic = args[1] is AUTO or isinstance(args[1], AUTO | str)
         self.team_size = 1 if automatic else _integer(args[1], "The team size of a TeamPolicy")

@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from pkdb_tui.minikokkos import cpp_types as types
+from pkdb_tui.minikokkos import cuda_regions
 from pkdb_tui.minikokkos.cpp_types import BOOL, INT, TEAM, VOID, CType
 from pkdb_tui.minikokkos.debug import Condition, KernelSource
 from pkdb_tui.minikokkos.errors import ArgumentError, CompileError
@@ -160,9 +161,11 @@ class Program:
         conditions: Sequence[Condition] = (),
         *,
         debug: bool = False,
+        device: bool = False,
     ) -> None:
         self.kernel = kernel
         self.debug = debug
+        self.device = device
         self.pattern = pattern
         self.policy = policy
         self.rank = rank
@@ -264,11 +267,18 @@ class Program:
         complex_used = any(kind.is_complex for kind in self.arguments.values()) or "std::complex" in "".join(
             [*translator.lines, *self._bodies]
         )
+        if complex_used and self.device:
+            raise CompileError(
+                f"{self.kernel.name} computes with complex numbers, which kernels on Cuda don't support here",
+                self.kernel.file,
+                self.kernel.node.lineno,
+            )
         return "\n".join(
             [
                 *(["#define PK_COMPLEX"] if complex_used else []),
                 *(["#define PK_CONDITIONS"] if self.placed else []),
-                '#include "pk_runtime.hpp"',
+                *(["#include <vector>"] if self.device else []),
+                f'#include "{"pk_device.hpp" if self.device else "pk_runtime.hpp"}"',
                 "PK_DEFINE_GLOBALS",
                 f"namespace pkk_{cpp_name(self.kernel.name)} {{",
                 *self._prototypes,
@@ -301,7 +311,7 @@ class Program:
                 value = f"pk::scalar_from<{kind.name}>(a)"
             unpack.append(f"    const auto pk_a_{name} = {value};")
         arguments = "".join(f", pk_a_{name}" for name in self.roles.arguments)
-        return REGIONS.source(self, unpack, arguments)
+        return (cuda_regions if self.device else REGIONS).source(self, unpack, arguments)
 
 
 def _ending(result: CType) -> list[str]:

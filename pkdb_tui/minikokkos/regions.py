@@ -26,8 +26,12 @@ class Regions:
 
     def source(self, program: Program, unpack: list[str], arguments: str) -> list[str]:
         body = getattr(self, f"_{program.policy}")(program, arguments)
-        policy = getattr(self, f"_{program.policy}_policy")(program)
-        return [*_HEAD.splitlines(), *policy, *unpack, *body, "}"]
+        return [*_HEAD.splitlines(), *self.policy(program), *unpack, *body, "}"]
+
+    def policy(self, program: Program) -> list[str]:
+        """What unpacks the policy's words from `a`."""
+        lines: list[str] = getattr(self, f"_{program.policy}_policy")(program)
+        return lines
 
     # --- policies ---
 

@@ -93,7 +93,8 @@ class FunctionTranslator(Calls):
         name = f"{self.file}#pkdb{condition.id}"
         self.program.placed[condition.id] = (name, line)
         self.glue(f"if (pk::Condition pk_condition; pk_condition.holds([&] {{ return bool({text}); }}))")
-        self.lines += [f"#line {line} {c_string(name)}", "    " * self.depth + '{ asm volatile("nop"); }']
+        here = "{ PK_LINE; }" if self.program.device else '{ asm volatile("nop"); }'
+        self.lines += [f"#line {line} {c_string(name)}", "    " * self.depth + here]
 
     # --- assignments ---
 
@@ -222,7 +223,8 @@ class FunctionTranslator(Calls):
 
     def _loop(self, node: ast.For | ast.While, begin: str, test: str, end: str) -> None:
         """A loop's head. A debug build names its test apart: breakpoints and conditions of the line are met there."""
-        if not self.program.debug:
+        if not self.program.debug or self.program.device:  # nvcc keeps no line of a part of a statement
+            self._conditions_of_loop(node)
             self.at(node, begin + test + end)
             return
         self.at(node, f"{begin}({{")
@@ -230,6 +232,11 @@ class FunctionTranslator(Calls):
         file = c_string(f"{self.file}#turn")
         self.lines += [f"#line {node.lineno} {file}", "    " * self.depth + f"PK_TEST({test}); }})"]
         self.at(node, end)
+
+    def _conditions_of_loop(self, node: ast.For | ast.While) -> None:
+        """Where the test has no place of its own: they can't be built in, as each turn has to come by."""
+        for condition in self.program.conditions_at(self.file, node.lineno):
+            self.program.refused[condition.id] = "a loop's line on a device"
 
     def _loop_variable(self, name: str, kind: CType) -> str:
         """The C++ loop variable: the name itself, or a hidden one where the name lives on after the loop."""

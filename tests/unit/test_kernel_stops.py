@@ -11,7 +11,9 @@ import msgspec
 import pytest
 
 from pkdb_tui.engine.api import BreakpointSpec, Event, LaunchOptions, Notice, Phase, ThreadRange
+from pkdb_tui.engine.breakpoints import BreakpointBook
 from pkdb_tui.engine.errors import NativeError, WrongPhase
+from pkdb_tui.engine.kernel_side import KernelSide
 from pkdb_tui.engine.moves import Verb
 from pkdb_tui.engine.native.base import (
     Controller,
@@ -304,3 +306,22 @@ async def test_the_end_by_a_left_breakpoint_is_explained_whatever_was_seen_of_th
     await session.life.show_exit(-signal.Signals[signal_name])
     notices = [event.text for event in events if isinstance(event, Notice)]
     assert any(text.startswith("The native debugger ended while") for text in notices) is told
+
+
+async def test_one_debugger_holds_the_program_at_a_time() -> None:
+    made: list[tuple[str, AttachedController]] = []
+
+    def maker(name: str) -> Any:
+        def make(listener: Any) -> AttachedController:
+            made.append((name, AttachedController(listener)))
+            return made[-1][1]
+
+        return make
+
+    kernels = KernelSide(BreakpointBook(), maker("gdb"), maker("cuda-gdb"), lambda event: None)
+    for space in ("OpenMP", "Serial", "Cuda", "Cuda", "OpenMP"):
+        await kernels.attach(1, space)
+        assert kernels.attached_for(space)
+        assert [controller.attached for _, controller in made] == [False] * (len(made) - 1) + [True]
+    assert [name for name, _ in made] == ["gdb", "cuda-gdb", "gdb"]
+    assert not kernels.attached_for("Cuda")

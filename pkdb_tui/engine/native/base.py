@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import msgspec
 
 from pkdb_tui.engine.api import ThreadRange
+from pkdb_tui.engine.errors import NativeError
 from pkdb_tui.engine.protocol import KernelReady
 
 
@@ -85,6 +86,16 @@ class NativeVariable(msgspec.Struct, frozen=True, kw_only=True):
     address: int = 0
     space: str = "host"
     lvalue_address: int = 0  # of a scalar itself, for watchpoints and assignment
+
+
+def variable_of(row: Mapping[str, Any]) -> NativeVariable:
+    """As the debugger's side described it; numbers that JSON has no form for came as their text."""
+    variable = msgspec.convert(dict(row), NativeVariable)
+    if isinstance(variable.value, str):
+        for name, number in (("float", float), ("complex", complex)):
+            if variable.type.startswith(name):
+                return msgspec.structs.replace(variable, value=number(variable.value))
+    return variable
 
 
 class StopCause(StrEnum):
@@ -159,6 +170,7 @@ class ExpressionFaulted(ControllerEvent, frozen=True, kw_only=True):
     text: str  # as that of a stop
 
 
+Triple = tuple[int, int, int]
 Hit = tuple[int, int]  # (breakpoint id, kernel thread)
 
 
@@ -250,6 +262,17 @@ class Controller(ABC):
     @abstractmethod
     async def interrupt_rest(self) -> None:
         """At a stop, stop also the threads that still run in the kernel; a ThreadsChanged follows."""
+
+    def number_of(self, near: int, block: Triple | None, thread: Triple | None) -> int:
+        """The kernel thread at a place in a device's grid; what is None is as in the thread `near`.
+
+        Raises NativeError where there is none.
+        """
+        raise NativeError("This kernel runs on the host.", "`thread N` looks at another of its threads.")
+
+    def name_of(self, thread: int, count: int) -> str:
+        """What a kernel thread is called, one of so many."""
+        return f"thread {thread} of {count}"
 
     @abstractmethod
     async def thread_states(self) -> tuple[ThreadRange, ...]: ...

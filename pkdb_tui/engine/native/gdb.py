@@ -27,6 +27,7 @@ from pkdb_tui.engine.native.base import (
     StepKind,
     StopCause,
     ThreadsChanged,
+    variable_of,
 )
 from pkdb_tui.engine.native.ending import EndWatch
 from pkdb_tui.engine.native.gathering import Gathering
@@ -51,7 +52,7 @@ SETTINGS = (
     "set follow-fork-mode parent", "set detach-on-fork on", "set history save off", "set python print-stack none",
     "handle all nostop noprint pass", "handle SIGINT nostop noprint pass",
     "handle SIGSEGV SIGFPE SIGABRT SIGBUS SIGILL stop print pass",
-    "skip -rfu ^(Kokkos|std|desul|pk)::", "skip -gfi */pk_runtime.hpp", "skip -gfi /usr/include/*",
+    "skip -rfu ^(Kokkos|std|desul|pk)::", "skip -gfi */pk_*.hpp", "skip -gfi /usr/include/*",
 )  # fmt: skip
 ATTACH_SECONDS = 5.0
 
@@ -377,7 +378,7 @@ class GdbController(Controller):
         rows = view["variables"]
         if level != view["level"]:
             rows = await self.ask("variables", {"thread": number, "level": level, "watched": self._wrote(number)})
-        return [_variable(row) for row in rows]
+        return [variable_of(row) for row in rows]
 
     async def variables_of_threads(
         self, threads: Sequence[int], names: Sequence[str]
@@ -387,7 +388,7 @@ class GdbController(Controller):
         watched = [number for number in still if self._wrote(number)]
         asked = {"threads": still, "names": list(names), "watched": watched}
         rows = await self.ask("variables-of-threads", asked)
-        return {numbers[number]: [_variable(row) for row in found] for number, found in rows}
+        return {numbers[number]: [variable_of(row) for row in found] for number, found in rows}
 
     async def read_memory(self, regions: Sequence[tuple[int, int]]) -> list[bytes]:
         if not regions:
@@ -401,13 +402,3 @@ class GdbController(Controller):
     async def send(self, command: str) -> str:
         self._views = {}
         return await self.mi.console(command)
-
-
-def _variable(row: Mapping[str, Any]) -> NativeVariable:
-    """As gdbside described it; numbers that JSON has no form for came as their text."""
-    variable = msgspec.convert(dict(row), NativeVariable)
-    if isinstance(variable.value, str):
-        for name, number in (("float", float), ("complex", complex)):
-            if variable.type.startswith(name):
-                return msgspec.structs.replace(variable, value=number(variable.value))
-    return variable

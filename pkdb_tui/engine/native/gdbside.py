@@ -5,9 +5,7 @@ Python's standard library, gdb's module and the other rooms called `gdbside_*` o
 
 from __future__ import annotations
 
-import json
 import os
-import signal
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -18,35 +16,12 @@ import gdb
 sys.path.append(os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3)))
 
 from pkdb_tui.engine.native import gdbside_breakpoints as breakpoints
+from pkdb_tui.engine.native import gdbside_commands as commands
 from pkdb_tui.engine.native import gdbside_frames as frames
 from pkdb_tui.engine.native import gdbside_looking as looking
 from pkdb_tui.engine.native import gdbside_places as places
 from pkdb_tui.engine.native import gdbside_symbols as symbols
 from pkdb_tui.engine.native import gdbside_threads as threads
-
-PR_SET_PDEATHSIG = 1
-
-
-def go_with_parent() -> None:
-    """Be killed by the system when whoever started gdb is; the end of its input is noticed only by a gdb that reads."""
-    try:
-        import ctypes
-
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    except (ImportError, OSError, AttributeError):
-        return  # a gdb with a smaller Python goes at the end of its input
-
-
-class Command(gdb.MICommand):  # type: ignore[misc]
-    """An MI command that takes one JSON argument and answers JSON."""
-
-    def __init__(self, name: str, function: Callable[[Any], Any]) -> None:
-        super().__init__("-pkdb-" + name)
-        self._function = function
-
-    def invoke(self, argv: list[str]) -> dict[str, str]:
-        argument = json.loads(argv[0]) if argv else None
-        return {"json": json.dumps(self._function(argument), ensure_ascii=True)}
 
 
 def load(argument: Any) -> Any:
@@ -83,7 +58,7 @@ COMMANDS: dict[str, Callable[[Any], Any]] = {
     "write": looking.write,
 }
 
-go_with_parent()
+commands.go_with_parent()
 gdb.events.stop.connect(threads.on_stop)
 for name, function in COMMANDS.items():
-    Command(name, function)
+    commands.Command(name, function)

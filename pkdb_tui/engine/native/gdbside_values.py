@@ -23,9 +23,10 @@ DTYPES = {
     "Kokkos::complex<double>": "<c16", "Kokkos::complex<float>": "<c8",
 }  # fmt: skip
 HIDDEN = re.compile(r"^(pk_|this$|__)")
-VIEW = re.compile(r"^pk::(?:View|Dense)<(.+), *(\d+)>$")
+VIEW = re.compile(r"^(?:pk::)?(?:View|Dense)<(.+), *(\d+)>$")  # devices' debug information has no namespaces
+SPACE = re.compile(r" ?@(?:generic|global|local|shared|constant|parameter|register|managed)\b ?")
 VIEWS = re.compile(r"^Kokkos::View<")
-TEAM = re.compile(r"^(?:Kokkos::Impl::HostThreadTeamMember<|pk::Team$)")
+TEAM = re.compile(r"^(?:Kokkos::Impl::HostThreadTeamMember<|(?:pk::)?Team$)")
 readers: list[Any] = []  # (pattern of a type's name, reader)
 
 
@@ -38,8 +39,7 @@ def reader(pattern: str) -> Callable[[Reader], Reader]:
 
 
 def dtype_of(kind: Any) -> str:
-    plain = kind.strip_typedefs().unqualified()
-    return DTYPES.get(str(plain), "")
+    return DTYPES.get(type_text(kind.strip_typedefs().unqualified()), "")
 
 
 @reader(VIEW.pattern)
@@ -166,8 +166,11 @@ def has_field(value: Any, name: str) -> bool:
 
 
 def type_text(kind: Any) -> str:
-    """A type's name as written in C++; gdb puts `class` before it while another language's frame is innermost."""
-    return re.sub(r"^(?:class|struct) ", "", str(kind))
+    """A type's name as written in C++.
+
+    gdb puts `class` before it while another language's frame is innermost, cuda-gdb the memory that it is in.
+    """
+    return re.sub(r"^(?:class|struct) ", "", SPACE.sub("", str(kind)))
 
 
 def python_type(kind: Any) -> str:
@@ -176,7 +179,7 @@ def python_type(kind: Any) -> str:
         return "bool"
     if plain.code == gdb.TYPE_CODE_FLT:
         return "float" if plain.sizeof == 8 else f"float{plain.sizeof * 8}"
-    if DTYPES.get(str(plain), "").startswith("<c"):
+    if dtype_of(plain).startswith("<c"):
         return "complex" if plain.sizeof == 16 else "complex64"
     if plain.code in (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_ENUM):
         if plain.sizeof == 4 and "unsigned" not in str(plain):
@@ -185,12 +188,12 @@ def python_type(kind: Any) -> str:
         return f"{sign}int{plain.sizeof * 8}"
     if TEAM.search(type_text(plain)):
         return "TeamMember"
-    return str(plain)
+    return type_text(plain)
 
 
 def describe(name: str, value: Any, scope: str) -> dict[str, Any]:
     """A NativeVariable's members."""
-    native = str(value.type)
+    native = SPACE.sub("", str(value.type))
     body: dict[str, Any] = {"name": name, "native_type": native, "type": native, "scope": scope}
     try:
         if value.is_optimized_out:
@@ -222,7 +225,7 @@ def scalar(value: Any, kind: Any) -> int | float | bool | str:
     if kind.code == gdb.TYPE_CODE_FLT:
         number = float(value)
         return number if math.isfinite(number) else str(number)
-    if DTYPES.get(str(kind), "").startswith("<c"):
+    if dtype_of(kind).startswith("<c"):
         return complex_text(value, kind)
     if TEAM.search(type_text(kind)):
         return team_text(value)

@@ -6,16 +6,19 @@ Each launch is told as a line of JSON before it runs, which waits for a line of 
 from __future__ import annotations
 
 import json
+import os
 import runpy
 import sys
 from typing import Any
 
-from pkdb_tui.minikokkos import debug
+from pkdb_tui.minikokkos import debug, finder
+
+CONDITIONS = json.loads(sys.argv[2])
 
 
 def hook(launch: debug.Launch) -> Any:
-    conditions = [debug.Condition(**condition) for condition in json.loads(sys.argv[2])]
-    build = launch.build_debug(conditions)
+    conditions = [debug.Condition(**condition) for condition in CONDITIONS]
+    build = launch.build_debug(conditions, bounds=os.environ.get("BOUNDS") != "off")
     ready = {
         "launch": 1,
         "kernel": launch.kernel.name,
@@ -43,5 +46,7 @@ def hook(launch: debug.Launch) -> Any:
 
 
 if __name__ == "__main__":
+    finder.install(force=True)
     debug.hook = hook
-    runpy.run_path(sys.argv[1], run_name="__main__")
+    script, sys.argv[:] = sys.argv[1], [sys.argv[1], *sys.argv[3:]]
+    runpy.run_path(script, run_name="__main__")

@@ -1,0 +1,185 @@
+// What generated kernels need on a CUDA device: checked indices, atomics, reductions over a grid.
+#pragma once
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <cuda_runtime.h>
+
+#define PK_BOTH __host__ __device__
+
+// The first access out of bounds of a launch; `label` is the view's name.
+struct pk_Fault { int failed; int dim; long long index, extent; char label[64]; };
+static __device__ pk_Fault pk_fault;
+
+// A debugger stops here; whatever it is that was accessed, the kernel runs on.
+// Its variables are in memory, where the debugger finds them whatever the registers hold.
+extern "C" __device__ __noinline__ void pk_bounds_fault(const char* label, int dim, int64_t index, int64_t extent) {
+    const char* volatile pk_label = label;
+    volatile int pk_dim = dim;
+    volatile int64_t pk_index = index, pk_extent = extent;
+    if (atomicCAS(&pk_fault.failed, 0, 1) == 0) {
+        pk_fault.dim = pk_dim;
+        pk_fault.index = pk_index;
+        pk_fault.extent = pk_extent;
+        for (int i = 0; i < 63 && pk_label[i]; ++i) pk_fault.label[i] = pk_label[i];
+    }
+#line 1 "pk_bounds.cpp"
+    { volatile int pk_here = 0; (void)pk_here; }
+#line 31 "pk_device.hpp"
+}
+
+namespace pk {
+
+#if defined(PK_BOUNDS)
+#define PK_CHECKS true
+PK_BOTH inline int64_t pk_bad_index(const char* label, int dim, int64_t index, int64_t extent) {
+#ifdef __CUDA_ARCH__
+    pk_bounds_fault(label, dim, index, extent);
+#endif
+    return -1;
+}
+template <class T> PK_BOTH inline T& pk_nowhere() {
+#ifdef __CUDA_ARCH__
+    static T pk_dummy;
+    return pk_dummy;
+#else
+    return *static_cast<T*>(nullptr);  // kernels don't run on the host
+#endif
+}
+#endif
+
+}  // namespace pk
+
+#include "pk_common.hpp"
+
+namespace pk {
+
+#ifdef PK_CONDITIONS
+// A breakpoint's condition while it is evaluated: what would be a fault in the kernel is kept here, and nothing is done.
+struct Condition {
+    int pk_fault = 0;  // 1: an index out of bounds, 2: a division by zero
+    int pk_dim = 0;
+    int64_t pk_index = 0, pk_extent = 0;
+    template <class F> __device__ __noinline__ bool holds(F test) {
+        const bool found = test();
+        return found || pk_fault;
+    }
+};
+template <class T, int R, class... I> __device__ inline T met(Condition& condition, const View<T, R>& view, I... index) {
+    const int64_t at[] = {int64_t(index)...};
+    int64_t offset = 0;
+    for (int d = 0; d < R; ++d) {
+        if (at[d] < 0 || at[d] >= view.extent[d]) {
+            condition.pk_fault = 1;
+            condition.pk_dim = d;
+            condition.pk_index = at[d];
+            condition.pk_extent = view.extent[d];
+            return T();
+        }
+        offset += at[d] * view.stride[d];
+    }
+    return view.data[offset];
+}
+template <class A, class B> __device__ inline auto floor_div(Condition& condition, A a, B b) -> decltype(a + b) {
+    using T = decltype(a + b);
+    if (b == 0) {
+        condition.pk_fault = 2;
+        return T(0);
+    }
+    if (T(b) == T(-1)) return T(-T(a));
+    const T quotient = T(a) / T(b);
+    return T(quotient - (quotient * T(b) != T(a) && (a < 0) != (b < 0) ? 1 : 0));
+}
+template <class A, class B> __device__ inline auto floor_mod(Condition& condition, A a, B b) -> decltype(a + b) {
+    using T = decltype(a + b);
+    return b == 0 ? T(floor_div(condition, a, b)) : T(T(a) - floor_div(condition, a, b) * T(b));
+}
+#endif
+
+__device__ inline void fence() { __threadfence(); }
+
+// Any change of two, four or eight bytes as one; smaller ones have no such instruction.
+template <class T, class F> __device__ inline T atomic_update(T* place, F change) {
+    static_assert(sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8, "atomics on a device need elements of 2, 4 or 8 bytes");
+    using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, std::conditional_t<sizeof(T) == 4, unsigned, unsigned short>>;
+    Word* word = reinterpret_cast<Word*>(place);
+    Word old = *reinterpret_cast<volatile Word*>(word), seen;
+    T before;
+    do {
+        seen = old;
+        memcpy(&before, &seen, sizeof(T));
+        const T after = change(before);
+        Word next;
+        memcpy(&next, &after, sizeof(T));
+        old = atomicCAS(word, seen, next);
+    } while (old != seen);
+    return before;
+}
+template <class T> __device__ inline T atomic_fetch_add(T* p, T v) { return atomic_update(p, [v](T o) { return T(o + v); }); }
+#define PK_ADD(T) template <> __device__ inline T atomic_fetch_add<T>(T* p, T v) { return atomicAdd(p, v); }
+PK_ADD(int32_t)
+PK_ADD(uint32_t)
+PK_ADD(float)
+PK_ADD(double)
+#undef PK_ADD
+template <class T> __device__ inline T atomic_fetch_sub(T* p, T v) { return atomic_update(p, [v](T o) { return T(o - v); }); }
+template <class T> __device__ inline T atomic_fetch_mul(T* p, T v) { return atomic_update(p, [v](T o) { return T(o * v); }); }
+template <class T> __device__ inline T atomic_fetch_div(T* p, T v) { return atomic_update(p, [v](T o) { return T(o / v); }); }
+template <class T> __device__ inline T atomic_fetch_mod(T* p, T v) { return atomic_update(p, [v](T o) { return T(o % v); }); }
+template <class T> __device__ inline T atomic_fetch_max(T* p, T v) { return atomic_update(p, [v](T o) { return o < v ? v : o; }); }
+template <class T> __device__ inline T atomic_fetch_min(T* p, T v) { return atomic_update(p, [v](T o) { return v < o ? v : o; }); }
+template <class T> __device__ inline T atomic_fetch_and(T* p, T v) { return atomic_update(p, [v](T o) { return T(o & v); }); }
+template <class T> __device__ inline T atomic_fetch_or(T* p, T v) { return atomic_update(p, [v](T o) { return T(o | v); }); }
+template <class T> __device__ inline T atomic_fetch_xor(T* p, T v) { return atomic_update(p, [v](T o) { return T(o ^ v); }); }
+template <class T> __device__ inline T atomic_fetch_lshift(T* p, T v) { return atomic_update(p, [v](T o) { return T(o << v); }); }
+template <class T> __device__ inline T atomic_fetch_rshift(T* p, T v) { return atomic_update(p, [v](T o) { return T(o >> v); }); }
+template <class T> __device__ inline T atomic_exchange(T* p, T v) { return atomic_update(p, [v](T) { return v; }); }
+template <class T> __device__ inline T atomic_load(T* p) { return atomic_update(p, [](T o) { return o; }); }
+template <class T> __device__ inline T atomic_compare_exchange(T* p, T expected, T v) {
+    return atomic_update(p, [expected, v](T o) { return o == expected ? v : o; });
+}
+
+// One block's parts joined to one value, which its first thread writes.
+template <class T, class J> __device__ inline void join_block(T mine, T* parts) {
+    __shared__ T pk_joined[256];
+    pk_joined[threadIdx.x] = mine;
+    __syncthreads();
+    for (unsigned step = 128; step > 0; step /= 2) {
+        if (threadIdx.x < step) pk_joined[threadIdx.x] = J::template join<T>(pk_joined[threadIdx.x], pk_joined[threadIdx.x + step]);
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) parts[blockIdx.x] = pk_joined[0];
+}
+
+}  // namespace pk
+
+#define PK_TEST(condition) (condition)
+#ifdef PK_DEBUG
+#define PK_FUNCTION static __device__ __noinline__
+#define PK_LINE do { volatile int pk_here = 0; (void)pk_here; } while (false)
+#else
+#define PK_FUNCTION static __device__ inline
+#define PK_LINE ((void)0)
+#endif
+
+#define PK_DEFINE_GLOBALS                                                                                        \
+    extern "C" {                                                                                                 \
+    __attribute__((visibility("default"))) char pk_message[512];                                                 \
+    __attribute__((visibility("default"))) int pk_failed;                                                        \
+    }                                                                                                            \
+    /* Whether all went well; what did not is left in pk_failed and pk_message. */                               \
+    static bool pk_well(cudaError_t error) {                                                                     \
+        if (error == cudaSuccess) return true;                                                                   \
+        if (!pk_failed) std::snprintf(pk_message, sizeof pk_message, "%s", cudaGetErrorString(error));           \
+        pk_failed = 3;                                                                                           \
+        return false;                                                                                            \
+    }                                                                                                            \
+    /* What a check of bounds has found. */                                                                      \
+    static void pk_take_fault() {                                                                                \
+        pk_Fault fault, none{};                                                                                  \
+        if (!pk_well(cudaMemcpyFromSymbol(&fault, pk_fault, sizeof fault)) || !fault.failed) return;             \
+        pk_well(cudaMemcpyToSymbol(pk_fault, &none, sizeof none));                                               \
+        std::snprintf(pk_message, sizeof pk_message, "%s index %lld in dimension %d, extent %lld", fault.label,  \
+                      fault.index, fault.dim, fault.extent);                                                     \
+        pk_failed = 1;                                                                                           \
+    }

@@ -155,6 +155,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.stderr.write("error: The screen needs a terminal. Use --plain here.\n")
         return 2
+    if not sys.stderr.isatty():  # Textual draws there
+        sys.stdout.write("error: The screen is drawn on standard error, which is no terminal. Don't redirect it.\n")
+        return 2
     from textual import constants
 
     # At Textual's 60 frames a second a step would wait up to three frames of 17 ms to be drawn.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
+import pexpect
 import pytest
-from cli import FIXTURES, PROMPT, ROOT, plain, terminal
+from cli import COMMAND, FIXTURES, PROMPT, ROOT, plain, terminal
 
 
 def test_a_module_runs_as_python_m_does() -> None:
@@ -227,3 +229,13 @@ def test_every_member_of_json_is_documented() -> None:
                 named = member in rows[each["event"]]
                 assert named, f"{member} of {each['event']}"
     assert seen == rows.keys() - {"event"}
+
+
+def test_the_screen_is_refused_where_it_would_be_drawn_into_a_file(tmp_path: Path) -> None:
+    command = f"{shlex.join([*COMMAND, 'ends.py'])} 2>{tmp_path / 'log'}"
+    output, status = pexpect.run(f"sh -c {shlex.quote(command)}", cwd=str(FIXTURES), withexitstatus=True, timeout=20)
+    assert output.decode().splitlines() == [
+        "error: The screen is drawn on standard error, which is no terminal. Don't redirect it."
+    ]
+    assert status == 2
+    assert (tmp_path / "log").read_text() == ""

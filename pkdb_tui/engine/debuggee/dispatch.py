@@ -16,7 +16,7 @@ from pkdb_tui.engine.debuggee.frameworks.base import Adapter, pattern_of
 from pkdb_tui.engine.debuggee.hotswap import Rule
 from pkdb_tui.engine.debuggee.inspector import COMMANDS, Inspector
 from pkdb_tui.engine.debuggee.launches import LaunchLog
-from pkdb_tui.engine.debuggee.limits import EvaluationInterrupted, Limit
+from pkdb_tui.engine.debuggee.limits import EvaluationInterrupted, Limit, start_named
 from pkdb_tui.engine.debuggee.plans import PAUSE, STEP
 from pkdb_tui.engine.debuggee.runs import Attended, Outcome, Run, Runs, Sign, system_thread
 from pkdb_tui.engine.debuggee.sources import read_source, real_path
@@ -441,7 +441,7 @@ class Dispatch:
                 ready.server = None
                 how = "ran out of time" if limit.fired else "interrupted"
                 self._connection.reply(request["id"], answer(f"{how}, {LEFT_BEHIND}"))
-                _thread.start_new_thread(self._serve, (ready,))
+                start_named(lambda: self._serve(ready))
 
         debugger = self.debugger
         inspector = Inspector(

@@ -218,6 +218,22 @@ class Limits:
             return
 
 
+def start_named(work: Callable[[], None]) -> None:
+    """Start a thread and wait until it has a name of its own.
+
+    Before 3.12 it has that of this thread until it runs, and would get what is raised in this one.
+    """
+    begun = _thread.allocate_lock()
+    begun.acquire()
+
+    def run() -> None:
+        begun.release()
+        work()
+
+    _thread.start_new_thread(run, ())
+    begun.acquire()
+
+
 def _raise_async(ident: int, kind: type[EvaluationInterrupted]) -> None:
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(kind))
 

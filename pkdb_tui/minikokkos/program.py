@@ -204,7 +204,9 @@ class Program:
 
     def current(self) -> bool:
         """Whether the values compiled in are still those of the names outside the kernel."""
-        return all(names(name) is value or names(name) == value for names, name, value in self._captured)
+        return not self._captured or all(
+            names(name) is value or names(name) == value for names, name, value in self._captured
+        )
 
     def _accumulator(self) -> CType:
         if not self.roles.accumulator:

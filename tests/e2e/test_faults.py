@@ -20,7 +20,9 @@ PROGRAM = "a = 1\nb = 2\nc = 3\nprint('sum', a + b + c)\n"
 
 def words(screen: Terminal) -> str:
     """What stands in the console, its lines joined as they were before they were broken."""
-    console = screen.wait_for("stopped: start").partition(" console ")[2].partition("pkdb>")[0]
+    screen.wait_for(AT_START)
+    screen.press("Escape")  # what was laid over it goes with a key
+    console = screen.wait_for(r"stopped: start(.*\n)+?.*pkdb>").partition(":console")[2].partition("pkdb>")[0]
     return re.sub(r"\s*\n\s*", " ", console)
 
 

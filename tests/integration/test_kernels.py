@@ -95,7 +95,7 @@ def test_steps_in_a_kernel_and_out_of_it(debug: OnRuntime) -> None:
 
 def test_step_enters_a_kernel_function_and_finish_leaves_it(debug: OnRuntime) -> None:
     run = debug("bins.py", "break 18 thread 0", "continue", "step", "args", "finish", "where")
-    assert run.stops[2] == "stopped: step bins.py:11 in bin_of thread 0 of 2"
+    assert run.stops[2] == "stopped: step bins.py:11 in bin_of thread 0 of 2 · i = 0"
     assert run.stops[3].startswith("stopped: step bins.py:18 in count thread 0 of 2 · i = 0")
 
 

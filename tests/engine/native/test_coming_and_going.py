@@ -33,7 +33,7 @@ def pid() -> Iterator[int]:
 def kernels() -> KernelSide:
     """A session's native half with the real debugger."""
     told: list[ControllerEvent] = []
-    return KernelSide(BreakpointBook(), GdbController, told.append)
+    return KernelSide(BreakpointBook(), GdbController, GdbController, told.append)
 
 
 async def gdb_of(pid: int) -> int:

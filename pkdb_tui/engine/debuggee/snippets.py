@@ -96,6 +96,14 @@ class _Bindings(ast.NodeVisitor):
         self.declared.update(node.names)
 
 
+def _no_docstring(tree: ast.Module) -> ast.Module:
+    """A text that stands first is a value here, which from 3.13 on may hold what a docstring may not: surrogates."""
+    first = tree.body[0] if tree.body else None
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+        return ast.Module([ast.copy_location(ast.Pass(), first), *tree.body], tree.type_ignores)
+    return tree
+
+
 class Snippet:
     """One expression, or statements with an expression's value at their end. Raises SyntaxError."""
 
@@ -108,7 +116,7 @@ class Snippet:
         if self._value and len(self._tree.body) == 1:
             self._expression = self._last()
         # Compiled as it stands first: what Python allows at a prompt is allowed here, and nothing else.
-        code = compile(self._tree, source, "exec", FLAGS, dont_inherit=True)
+        code = compile(_no_docstring(self._tree), source, "exec", FLAGS, dont_inherit=True)
         self.waits = bool(code.co_flags & CO_COROUTINE)  # it awaits something: running it gives a coroutine
         self._nested = any(isinstance(constant, CodeType) for constant in code.co_consts)
         self._names = _Bindings()

@@ -126,8 +126,13 @@ def launches(place: Workplace) -> list[Row]:
     last = line_of("launches.py", "    assert v[0] == LAUNCHES + 20")
     names = {"no breakpoint": 0, "a Python breakpoint after it": last}
     rows = [
-        Row(f"launch of a tiny kernel, {name}", "≤ 1.15× none", {PKDB: "2.5–2.8 ms"}, reason=LAUNCH_REASON)
-        for name in names
+        Row(
+            f"launch of a tiny kernel, {name}",
+            "≤ 1.15× none",
+            {PKDB: "2.5–2.8 ms"},
+            reason=LAUNCH_REASON if line else "",
+        )
+        for name, line in names.items()
     ]
     ways: dict[str, Callable[[Path], None]] = {"alone": alone(place, place.python, "launches.py")}
     ways["pdb"] = under_pdb(place, place.python, "launches.py", last, hit=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 
 MARK = f"PKDB_TEST_RUN={uuid.uuid4()}"
+# A run in the background may be told to ignore it, and all that the tests start would do so as well.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def processes_of_this_run() -> dict[int, str]:

@@ -108,6 +108,7 @@ def test_a_state_folder_that_cant_be_written(start: Start, tmp_path: Path) -> No
 def test_a_terminal_of_20_by_5(start: Start) -> None:
     """The smallest one has the console, from which all is reached, and shows all again when it grows."""
     screen = start(BUSY, 20, 5)
+    screen.wait_for(r"^ start\b")
     screen.wait_for("pkdb>")
     enter_here(screen, "continue")
     screen.wait_for("running")

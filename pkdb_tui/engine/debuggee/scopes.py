@@ -126,16 +126,20 @@ def _variables(frame: FrameType) -> tuple[str, ...]:
 
 
 def store(frame: FrameType, values: Mapping[str, Any], deleted: Sequence[str] = ()) -> None:
-    """Bind and delete variables of a frame. Raises Kept where Python can't delete one."""
+    """Bind and delete variables of a frame. Raises Kept, with all else done, where Python can't delete one."""
     names = frame.f_locals
     names.update(values)
-    for name in deleted:
+    fast = bool(frame.f_code.co_flags & CO_OPTIMIZED)
+    kept = _variables(frame) if fast and sys.version_info >= (3, 12) else ()  # 3.12 would make a deleted one None
+    refused = [name for name in deleted if name in kept]
+    for name in [name for name in deleted if name not in kept]:
         try:
             del names[name]
-        except (TypeError, ValueError):  # as 3.13.0 and later ones refuse it
-            raise Kept(
-                f"`{name}` can't be deleted: from 3.13 on, Python keeps the variables of a running function."
-            ) from None
-    if sys.version_info < (3, 13) and frame.f_code.co_flags & CO_OPTIMIZED:
+        except (TypeError, ValueError):  # 3.13.0 keeps the names of its debuggers, too
+            refused.append(name)
+    if fast and sys.version_info < (3, 13):
         # Its variables get what the dictionary holds; told to, they lose what it doesn't.
-        ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(bool(deleted)))
+        clear = bool(deleted) and sys.version_info < (3, 12)
+        ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(clear))
+    if refused:
+        raise Kept(f"`{refused[0]}` can't be deleted: from 3.12 on, Python keeps the variables of a running function.")

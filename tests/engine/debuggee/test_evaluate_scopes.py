@@ -116,11 +116,11 @@ def test_statements_of_many_lines_errors_midway_and_what_is_refused(stopped: Cli
 
 def test_deleting_a_local(stopped: Client) -> None:
     body = stopped.evaluate("del b")
-    if sys.version_info < (3, 13):
+    if sys.version_info < (3, 12):
         assert not body["error"]
         assert stopped.evaluate("b")["error"].startswith("NameError")
     else:
-        assert body["error"] == "`b` can't be deleted: from 3.13 on, Python keeps the variables of a running function."
+        assert body["error"] == "`b` can't be deleted: from 3.12 on, Python keeps the variables of a running function."
         assert stopped.text("b") == "5"
     stopped.text("fresh = 1")
     body = stopped.evaluate("del fresh")

@@ -10,7 +10,7 @@ from benchmarks.loops import alone, line_of, take_turns
 from benchmarks.rivals import Workplace
 from benchmarks.table import OURS, PKDB, Row, milliseconds, spread
 
-PROGRAM = "hotswaps.py"
+PROGRAM = "launches.py"
 FIRST = "    launch(policy, v, 20)"
 LAUNCH_LIMIT, COMMAND_LIMIT = 20e-6, 5e-3
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import io
-import keyword
 import token
 import tokenize
 from dataclasses import dataclass, field
 
 from pkdb_tui.engine.debuggee.wire import RequestError
 
-PATTERNS = {
-    "for": "parallel_for", "reduce": "parallel_reduce", "scan": "parallel_scan",
-    "parallel_for": "parallel_for", "parallel_reduce": "parallel_reduce", "parallel_scan": "parallel_scan",
-}  # fmt: skip
+PATTERNS = ("for", "reduce", "scan")
 SHARED = "mut:"
 USAGE = "Write `[reduce|scan] KERNEL [SPACE] POLICY ARGUMENT…` for each kernel, with `;` between them."
 _VALUES = (token.NAME, token.NUMBER, token.STRING)
@@ -55,14 +51,16 @@ def split(text: str) -> list[str]:
 def parse(text: str) -> Clause:
     """One clause. Raises RequestError."""
     words = [_argument(word) for word in expressions(text)]
-    pattern = "parallel_for"
-    if words and words[0].text.removeprefix("pk.") in PATTERNS and len(words) > 1 and not words[0].shared:
-        pattern = PATTERNS[words.pop(0).text.removeprefix("pk.")]
+    pattern = words[0].text.removeprefix("pk.").removeprefix("parallel_") if words else ""
+    if pattern in PATTERNS and len(words) > 1 and not words[0].shared:
+        words.pop(0)
+    else:
+        pattern = "for"
     if not words or not words[0].text.replace(".", "").isidentifier() or words[0].name or words[0].shared:
         raise RequestError(f"`{text}` names no kernel.", USAGE)
     if len(words) < 2:
         raise RequestError(f"`{text}` has no policy.", USAGE)
-    return Clause(text, pattern, words[0].text, words[1:])
+    return Clause(text, f"parallel_{pattern}", words[0].text, words[1:])
 
 
 def _argument(word: str) -> Argument:
@@ -80,7 +78,8 @@ def expressions(text: str) -> list[str]:
     So `a + b` and `f(x, 2)` are one word, `a -b` and `v [0]` are two. Raises RequestError.
     """
     found: list[str] = []
-    begin, before, end = 0, None, 0  # where the word begins; the token before, and where it ended
+    before: tuple[int, str] | None = None
+    begin, end = 0, 0  # where the word begins, and where the token before ended
     for start, kind, string, depth in _tokens(text):
         if kind in (token.NEWLINE, token.NL, token.ENDMARKER):
             continue
@@ -89,8 +88,7 @@ def expressions(text: str) -> list[str]:
             begin, before = start + 1, None
             continue
         outermost = depth == (1 if string in _OPENING else 0)
-        blank = before is not None and text[end:start].strip() == "" and start > end
-        if outermost and blank and before is not None and _ends(*before) and _begins(kind, string, text, start):
+        if before and start > end and outermost and _ends(*before) and _begins(kind, string, text, start):
             found.append(text[begin:start])
             begin = start
         before, end = (kind, string), start + len(string)
@@ -109,7 +107,7 @@ def _ends(kind: int, string: str) -> bool:
 def _begins(kind: int, string: str, text: str, start: int) -> bool:
     """Whether a token begins a value: a sign does where no blank follows it."""
     if kind in (*_VALUES, _F_BEGIN):
-        return string not in _JOINING or string in ("lambda", "not") or not keyword.iskeyword(string)
+        return string not in _JOINING or string in ("lambda", "not")
     following = text[start + len(string) : start + len(string) + 1]
     return string in _OPENING or (string in _PREFIX and following not in ("", " "))
 

@@ -9,7 +9,6 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from pkdb_tui.engine.debuggee import evaluate
-from pkdb_tui.engine.debuggee.frames import Place
 from pkdb_tui.engine.debuggee.plans import STEP, Plan
 from pkdb_tui.engine.debuggee.scopes import Kernel
 from pkdb_tui.engine.debuggee.snippets import Snippet
@@ -43,16 +42,14 @@ class Debugged:
         self._debugger = debugger
         self._depths: dict[int, int] = {}
 
-    def wish(self, places: list[Place], arguments: Json) -> Wish:
-        """Raises RequestError for what is no Python, or for a frame that isn't there."""
-        text, index = str(arguments["expression"]), int(arguments.get("frame") or 0)
-        if not 0 <= index < len(places):
-            raise RequestError(f"There is no frame {index}; the stack has {len(places)}.")
+    @staticmethod
+    def wish(text: str, frame: FrameType) -> Wish:
+        """Raises RequestError for what is no Python."""
         try:
             Snippet(text)
         except (SyntaxError, ValueError) as error:
             raise RequestError(evaluate.error_line(error)) from error
-        return Wish(text, places[index][0])
+        return Wish(text, frame)
 
     def check_one(self) -> None:
         """Raises RequestError where this thread stops for no expression that is being debugged."""

@@ -479,7 +479,7 @@ class Debugger:
                 if command == "debugEvaluate":
                     if body.get("postMortem"):
                         raise RequestError("The program has ended by an exception: nothing of it runs any more.")
-                    wish = self.debugged.wish(places, arguments)
+                    wish = self.debugged.wish(str(arguments["expression"]), inspector.frame(arguments))
                     self._goes_on(number)
                     return wish
                 if command == "endDebugged":

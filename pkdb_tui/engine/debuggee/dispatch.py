@@ -137,12 +137,13 @@ class Dispatch:
 
     def launch(self, adapter: Adapter, launch: Any) -> Any:
         """The hook: what it returns is what the launch returns."""
-        aside = self.debugger.evaluations.aside.get(_thread.get_ident())
+        ident = _thread.get_ident()
+        aside = self.debugger.evaluations.aside.get(ident)
         if aside is not None:
             return aside(launch)
         caller = sys._getframe(launch.frame_depth + 2)
         number = 0  # of an expression's own
-        if _thread.get_ident() not in self.debugger.tracer.quiet:
+        if ident not in self.debugger.tracer.quiet:
             number = self._next()
             if number == 1:
                 self._connection.event("launched", {"kernel": launch.kernel.name})

@@ -96,12 +96,12 @@ class _Bindings(ast.NodeVisitor):
         self.declared.update(node.names)
 
 
-def _no_docstring(tree: ast.Module) -> ast.Module:
-    """A text that stands first is a value here, which from 3.13 on may hold what a docstring may not: surrogates."""
-    first = tree.body[0] if tree.body else None
-    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
-        return ast.Module([ast.copy_location(ast.Pass(), first), *tree.body], tree.type_ignores)
-    return tree
+def _is_text(statement: ast.stmt) -> bool:
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
 
 
 class Snippet:
@@ -116,7 +116,7 @@ class Snippet:
         if self._value and len(self._tree.body) == 1:
             self._expression = self._last()
         # Compiled as it stands first: what Python allows at a prompt is allowed here, and nothing else.
-        code = compile(_no_docstring(self._tree), source, "exec", FLAGS, dont_inherit=True)
+        code = self._expression or compile(self._tree, source, "exec", FLAGS, dont_inherit=True)
         self.waits = bool(code.co_flags & CO_COROUTINE)  # it awaits something: running it gives a coroutine
         self._nested = any(isinstance(constant, CodeType) for constant in code.co_consts)
         self._names = _Bindings()
@@ -134,7 +134,10 @@ class Snippet:
             else:
                 self.text = self.text.strip()
                 return ast.Module([ast.copy_location(ast.Expr(expression.body), expression.body)], [])
-        return ast.parse(self.text, self.source, "exec")
+        tree = ast.parse(self.text, self.source, "exec")
+        while len(tree.body) > 1 and _is_text(tree.body[0]):
+            del tree.body[0]  # it does nothing, but would be a docstring, which from 3.13 on can't hold surrogates
+        return tree
 
     def _keep_source(self) -> None:
         """What is defined here can be read by whoever asks for its source: a kernel is translated from it."""

@@ -54,6 +54,12 @@ def test_statements_change_the_frame_and_the_program(stopped: Client) -> None:
     assert stopped.printed == "109\n"
 
 
+def test_a_text_may_stand_first_whatever_is_in_it(stopped: Client) -> None:
+    assert stopped.text("'\\ud800'") == "'\\ud800'"
+    assert stopped.text("'\\ud800'; 'b'\na + b") == "6"
+    assert stopped.text("'\\ud800'\nx = '\\ud801'\nx") == "'\\ud801'"
+
+
 def test_errors_are_answers(stopped: Client) -> None:
     assert stopped.evaluate("1 / 0")["error"] == "ZeroDivisionError: division by zero"
     body = stopped.evaluate("missing")

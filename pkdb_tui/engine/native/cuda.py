@@ -48,7 +48,6 @@ class CudaController(CudaProcess):
         self._kernel = ""  # cuda-gdb's number of the launch that is stopped
         self._rows: list[Row] = []
         self._states: tuple[ThreadRange, ...] = ()
-        self._views: dict[int, dict[str, Any]] = {}
         self._faulty = -1  # the thread whose exception the stop is
 
     def renew(self) -> None:
@@ -316,19 +315,9 @@ class CudaController(CudaProcess):
         return {thread: [variable_of(row) for row in found] for thread, found in zip(threads, rows, strict=True)}
 
     async def read_memory(self, regions: Sequence[tuple[int, int]]) -> list[bytes]:
-        if not regions:
-            return []
-        if self.running:
+        if regions and self.running:
             raise NativeError("The device's memory can be read only while its kernel is stopped.")
-        return [bytes.fromhex(text) for text in await self.ask("read", {"regions": [list(r) for r in regions]})]
-
-    async def write_memory(self, address: int, data: bytes) -> None:
-        self._views = {}
-        await self.ask("write", {"address": address, "data": data.hex()})
-
-    async def send(self, command: str) -> str:
-        self._views = {}
-        return await self.mi.console(command)
+        return await super().read_memory(regions)
 
 
 def _shape(shape: Sequence[int]) -> str:

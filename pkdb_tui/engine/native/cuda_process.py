@@ -8,30 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import shutil
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 from pkdb_tui.engine.errors import NativeError, NativeLost, NativeUnavailable
-from pkdb_tui.engine.native.base import Controller, ControllerHangs, ControllerLost, Listener, ProcessEnded, StopCause
-from pkdb_tui.engine.native.ending import EndWatch
-from pkdb_tui.engine.native.mi import PATIENCE, MiProcess, Record, quote
+from pkdb_tui.engine.native import mi_controller
+from pkdb_tui.engine.native.base import ControllerLost, Listener, StopCause
+from pkdb_tui.engine.native.mi import Record, quote
 from pkdb_tui.engine.native.proc import attach_remedy
 
 SIDE = Path(__file__).with_name("gdbside_cuda.py")
-SETTINGS = (
-    "set pagination off", "set confirm off", "set width 0", "set height 0", "set auto-load off",
-    "set auto-solib-add off", "set debuginfod enabled off", "set print thread-events off", "set mi-async on",
-    "set non-stop off", "set print frame-arguments none", "set print entry-values no",
-    "set libthread-db-search-path /nonexistent", "set breakpoint pending off", "set exec-file-mismatch off",
-    "set print inferior-events off",
-    "set follow-fork-mode parent", "set detach-on-fork on", "set history save off", "set python print-stack none",
-    "skip -gfi */pk_*.hpp",
-)  # fmt: skip
+SETTINGS = (*mi_controller.SETTINGS, "set non-stop off", "skip -gfi */pk_*.hpp")
 # The host's signals are the program's own, but for the one that interrupts it; a device's exceptions stop as they do.
 SET_UP = f"""import gdb
 for text in {SETTINGS!r}:
@@ -54,26 +45,23 @@ def find_cuda_gdb(wanted: str) -> str:
     return next((found for found in map(shutil.which, names) if found), "")
 
 
-class CudaProcess(Controller):
+class CudaProcess(mi_controller.MiController):
     """What is common to all that is asked of cuda-gdb; `arrived` says what a stop is."""
+
+    debugger = "cuda-gdb"
 
     def __init__(self, listener: Listener, *, gdb: str = "cuda-gdb") -> None:
         super().__init__(listener)
         self._gdb = gdb
         self.command: list[str] = []  # what is started, where it is not cuda-gdb itself
-        self.pid = 0
-        self.mi = MiProcess(self._on_record, self._on_end, self._on_hang)
         self.shown = False  # a stop has been told, and nothing was let go since
         self.running = False
         self.lock = asyncio.Lock()  # held while a stop is made sense of, and while what stands is changed
-        self._attached = False
-        self._detaching = False
         self._pausing = False
         self._sent = False  # whether the interrupt of a pause is on its way
         self._owed = 0  # interrupts that were sent and whose stop has not come: another one came before
         self._awaited: asyncio.Future[dict[str, Any]] | None = None
         self._task: asyncio.Task[None] | None = None
-        self._end = EndWatch(self._program_ended)
 
     @abstractmethod
     async def arrived(self, body: dict[str, Any], cause: StopCause | None = None) -> None:
@@ -95,25 +83,7 @@ class CudaProcess(Controller):
     def moves(self, *, all_threads: bool) -> None:
         """What was seen of threads is no longer so."""
 
-    # --- transport ---
-
-    async def ask(self, name: str, argument: Any = None) -> Any:
-        """One of the commands of gdbside_cuda."""
-        return await self.mi.command(f"-pkdb-{name} {quote(json.dumps(argument))}")
-
-    @property
-    def attached(self) -> bool:
-        return self._attached and self.mi.running
-
-    @property
-    def hanging(self) -> bool:
-        return self.mi.hang.hanging
-
-    def hurry(self, wanted: bool) -> None:
-        self.mi.hang.hurry(wanted)
-
-    async def answered(self) -> None:
-        await self.mi.answered()
+    # --- life ---
 
     async def attach(self, pid: int) -> None:
         gdb = find_cuda_gdb(self._gdb)
@@ -167,12 +137,7 @@ class CudaProcess(Controller):
         self._attached = False
         await self.mi.close()
 
-    def kill(self) -> None:
-        self._attached, self._detaching = False, True
-        self.mi.kill()
-
     def cancel(self) -> None:
-        """Make no more sense of stops, and go on with no step."""
         self.cancel_steps()
         if self._task is not None and self._task is not asyncio.current_task():
             self._task.cancel()
@@ -305,29 +270,6 @@ class CudaProcess(Controller):
         self.running = True
         await self.mi.command(f"-interpreter-exec console {quote('signal SIGINT&')}")
 
-    def _ended(self, body: Mapping[str, Any]) -> None:
-        self._attached = False
-        code = body.get("exit-code")
-        status = int(str(code), 8) if code is not None else 0 if body.get("reason") == "exited-normally" else None
-        self._end.cancel()
-        self.cancel()
-        self.listener(ProcessEnded(status=status, signal=str(body.get("signal-name", ""))))
-
-    def _program_ended(self, status: int | None, signal: str) -> None:
-        """cuda-gdb does not tell the end of a program that it holds, and keeps its parent from it."""
-        self._attached, self._detaching = False, True
-        self.cancel()
-        self.mi.kill()
-        self.listener(ProcessEnded(status=status, signal=signal))
-
-    def _on_end(self, reason: str) -> None:
-        was, self._attached = self._attached, False
-        self.cancel()
-        self._end.cancel()
+    def gone(self) -> None:
         if self._awaited is not None and not self._awaited.done():
             self._awaited.set_exception(NativeLost("The native debugger is gone."))
-        if was and not self._detaching:
-            self.listener(ControllerLost(reason=f"{reason.replace('it', 'cuda-gdb', 1)}."))
-
-    def _on_hang(self, seconds: float) -> None:
-        self.listener(ControllerHangs(seconds=seconds, limit=PATIENCE))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,24 +13,20 @@ import msgspec
 
 from pkdb_tui.engine.api import ThreadRange
 from pkdb_tui.engine.errors import NativeError, NativeLost, NativeUnavailable
+from pkdb_tui.engine.native import mi_controller
 from pkdb_tui.engine.native.base import (
-    Controller,
-    ControllerHangs,
-    ControllerLost,
     Listener,
     NativeBreakpoint,
     NativeFrame,
     NativePlacement,
     NativeVariable,
-    ProcessEnded,
     StepKind,
     StopCause,
     ThreadsChanged,
     variable_of,
 )
-from pkdb_tui.engine.native.ending import EndWatch
 from pkdb_tui.engine.native.gathering import Gathering
-from pkdb_tui.engine.native.mi import PATIENCE, MiProcess, Record, quote
+from pkdb_tui.engine.native.mi import Record, quote
 from pkdb_tui.engine.native.placing import Placing
 from pkdb_tui.engine.native.proc import attach_remedy
 from pkdb_tui.engine.native.rescue import set_free
@@ -44,12 +39,7 @@ log = logging.getLogger(__name__)
 
 GDBSIDE = Path(__file__).with_name("gdbside.py")
 SETTINGS = (
-    "set pagination off", "set confirm off", "set width 0", "set height 0", "set auto-load off",
-    "set auto-solib-add off", "set debuginfod enabled off", "set print thread-events off", "set mi-async on",
-    "set non-stop on", "set print frame-arguments none", "set print entry-values no",
-    "set libthread-db-search-path /nonexistent", "set breakpoint pending off", "set exec-file-mismatch off",
-    "set print inferior-events off",
-    "set follow-fork-mode parent", "set detach-on-fork on", "set history save off", "set python print-stack none",
+    *mi_controller.SETTINGS, "set non-stop on",
     "handle all nostop noprint pass", "handle SIGINT nostop noprint pass",
     "handle SIGSEGV SIGFPE SIGABRT SIGBUS SIGILL stop print pass",
     "skip -rfu ^(Kokkos|std|desul|pk)::", "skip -gfi */pk_*.hpp", "skip -gfi /usr/include/*",
@@ -57,46 +47,22 @@ SETTINGS = (
 ATTACH_SECONDS = 5.0
 
 
-class GdbController(Controller):
+class GdbController(mi_controller.MiController):
     """gdb attached to the program; see `base.Controller`."""
 
     def __init__(self, listener: Listener, *, gdb: str = "gdb") -> None:
         super().__init__(listener)
         self._gdb = gdb
-        self.pid = 0
-        self.mi = MiProcess(self._on_record, self._on_end, self._on_hang, self._set_free)
         self.threads = Threads()
         self.placing = Placing(self)
         self.gathering = Gathering(self)
         self.stepper = Stepper(self)
         self.kernel: KernelReady | None = None
-        self._attached = False
         self._stops = asyncio.Event()
-        self._views: dict[int, dict[str, Any]] = {}
         self._loaded: set[str] = set()  # binaries whose symbols gdb has read
         self._last: Json = {}  # what gdb was told of the kernel that was loaded last
-        self._detaching = False
-        self._end = EndWatch(self._program_ended)
 
-    # --- transport ---
-
-    async def ask(self, name: str, argument: Any = None) -> Any:
-        """One of the commands of gdbside."""
-        return await self.mi.command(f"-pkdb-{name} {quote(json.dumps(argument))}")
-
-    @property
-    def attached(self) -> bool:
-        return self._attached and self.mi.running
-
-    @property
-    def hanging(self) -> bool:
-        return self.mi.hang.hanging
-
-    def hurry(self, wanted: bool) -> None:
-        self.mi.hang.hurry(wanted)
-
-    async def answered(self) -> None:
-        await self.mi.answered()
+    # --- life ---
 
     async def attach(self, pid: int) -> None:
         self.pid = pid
@@ -115,7 +81,7 @@ class GdbController(Controller):
             await self._all_stopped()
         except NativeError as error:
             await self.mi.close()
-            self._set_free()
+            self.set_free()
             if isinstance(error, NativeLost):
                 raise NativeUnavailable(error.title, "It is attached anew at the next launch.") from error
             raise NativeUnavailable(*attach_remedy(pid, error.title)) from error
@@ -141,7 +107,7 @@ class GdbController(Controller):
 
     async def detach(self) -> None:
         self._detaching = True
-        self._stop_work()
+        self.cancel()
         self._end.cancel()
         if self.attached:
             try:
@@ -153,13 +119,9 @@ class GdbController(Controller):
         self._attached = False
         await self.mi.close()
 
-    def _stop_work(self) -> None:
+    def cancel(self) -> None:
         self.stepper.cancel()
         self.gathering.reset()
-
-    def kill(self) -> None:
-        self._attached, self._detaching = False, True
-        self.mi.kill()
 
     # --- a launch ---
 
@@ -215,7 +177,7 @@ class GdbController(Controller):
                 await self.release(list(self.threads.stopped))
 
     def _reset(self) -> None:
-        self._stop_work()
+        self.cancel()
         self._views = {}
 
     # --- going on ---
@@ -303,34 +265,7 @@ class GdbController(Controller):
         if not self.stepper.takes(arrival):
             self.gathering.arrived(arrival)
 
-    def _ended(self, body: Mapping[str, Any]) -> None:
-        self._attached = False
-        code = body.get("exit-code")
-        status = int(str(code), 8) if code is not None else 0 if body.get("reason") == "exited-normally" else None
-        self._end.cancel()
-        self._stop_work()
-        self.listener(ProcessEnded(status=status, signal=str(body.get("signal-name", ""))))
-
-    def _program_ended(self, status: int | None, signal: str) -> None:
-        """gdb does not tell the end of a program all of whose threads it holds, and keeps its parent from it."""
-        self._attached, self._detaching = False, True
-        self._stop_work()
-        self.mi.kill()
-        self.listener(ProcessEnded(status=status, signal=signal))
-
-    def _on_end(self, reason: str) -> None:
-        was, self._attached = self._attached, False
-        self._stop_work()
-        self._end.cancel()
-        if was and not self._detaching:
-            self._set_free()
-            self.listener(ControllerLost(reason=f"{reason.replace('it', 'gdb', 1)}."))
-
-    def _on_hang(self, seconds: float) -> None:
-        self.listener(ControllerHangs(seconds=seconds, limit=PATIENCE))
-
-    def _set_free(self) -> None:
-        """What a debugger that is gone, or is about to be ended, has left in the program doesn't end it."""
+    def set_free(self) -> None:
         if self.pid:
             set_free(self.pid)
 
@@ -389,16 +324,3 @@ class GdbController(Controller):
         asked = {"threads": still, "names": list(names), "watched": watched}
         rows = await self.ask("variables-of-threads", asked)
         return {numbers[number]: [variable_of(row) for row in found] for number, found in rows}
-
-    async def read_memory(self, regions: Sequence[tuple[int, int]]) -> list[bytes]:
-        if not regions:
-            return []
-        return [bytes.fromhex(text) for text in await self.ask("read", {"regions": [list(r) for r in regions]})]
-
-    async def write_memory(self, address: int, data: bytes) -> None:
-        self._views = {}
-        await self.ask("write", {"address": address, "data": data.hex()})
-
-    async def send(self, command: str) -> str:
-        self._views = {}
-        return await self.mi.console(command)

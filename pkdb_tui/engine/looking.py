@@ -6,6 +6,7 @@ import ast
 import asyncio
 import re
 from collections.abc import Awaitable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -149,8 +150,14 @@ class Looking:
             if _may_change(text) and self.current(generation) and self._session.connection.connected:
                 await self.refresh_variables()
 
-    async def _in_python(self, text: str, timeout: float, mode: str = "auto") -> Evaluation:
-        body = await self._session.evaluator.python(text, timeout, mode)
+    async def _in_python(
+        self,
+        text: str,
+        timeout: float,
+        mode: str = "auto",
+        variables: Mapping[str, NativeVariable] = MappingProxyType({}),
+    ) -> Evaluation:
+        body = await self._session.evaluator.python(text, timeout, mode, variables.values())
         if body.error:
             raise ExpressionError(body.error)
         return Evaluation(text=body.text, type=body.type, value=body.value)
@@ -218,32 +225,57 @@ class Looking:
     async def read_slice(self, expression: str, limit: int) -> Slice:
         from pkdb_tui.engine import slices
 
-        if self._native_frame() is not None:
-            variables = await self.native_variables()
-            constants = await self.constants(expression, variables)
-            reader = self._session.kernels.controller.read_memory
+        if self._native_frame() is None:
+            return await self._python_slice(expression, limit)
+        variables = await self.native_variables()
+        constants = await self.constants(expression, variables)
+        reader = self._session.kernels.controller.read_memory
+        try:
             return await slices.read(expression, variables, reader, limit, constants=constants)
-        snapshot = self._session.require_stop()
+        except ExpressionError as error:
+            if self._session.placing.kernel_holds_lock:
+                raise
+            try:
+                return await self._python_slice(expression, limit, variables)
+            except PkdbError:
+                raise error from None
+
+    async def _python_slice(
+        self, expression: str, limit: int, variables: Mapping[str, NativeVariable] = MappingProxyType({})
+    ) -> Slice:
+        """What Python has under that expression; with a kernel's variables, in the frame that launched it."""
+        from pkdb_tui.engine import slices
+
+        place = self._session.places[self._session.require_stop().frame]
         raw = await self._session.connection.request(
-            "readSlice", expression=expression, frame=self._session.places[snapshot.frame].index, limit=limit
+            "readSlice",
+            expression=expression,
+            frame=place.index if place.side != NATIVE else 0,
+            limit=limit,
+            kernel=evaluating.bodies(variables.values()),
         )
         body = msgspec.convert(raw, SliceBody)
         return await asyncio.to_thread(slices.from_bytes, expression, body)
 
     async def strides_of(self, expression: str) -> tuple[int, ...]:
         """Bytes from one element to the next along each axis; empty for what is no array in memory."""
+        variables: Mapping[str, NativeVariable] = {}
         if self._native_frame() is not None:
             from pkdb_tui.engine import arrays, expressions
 
             variables = await self.native_variables()
             reader = self._session.kernels.controller.read_memory
             constants = await self.constants(expression, variables)
-            value = await expressions.view(expression, variables, reader, constants=constants)
-            return value.strides if isinstance(value, arrays.ArrayView) else ()
+            try:
+                value = await expressions.view(expression, variables, reader, constants=constants)
+                return value.strides if isinstance(value, arrays.ArrayView) else ()
+            except ExpressionError:
+                if self._session.placing.kernel_holds_lock:
+                    return ()
         if _may_change(expression):
             return ()  # evaluating it once more may be felt
         try:
-            text = (await self._in_python(f"({expression}).strides", WATCH_SECONDS, "eval")).text
+            text = (await self._in_python(f"({expression}).strides", WATCH_SECONDS, "eval", variables)).text
         except ExpressionError:
             return ()  # an array of a library that has no such attribute
         found = ast.literal_eval(text) if re.fullmatch(r"\([-\d, ]*\)", text) else ()
@@ -252,26 +284,42 @@ class Looking:
     async def evaluate_watch(self, expression: str) -> Evaluation:
         """A watch's value; arrays come as slices."""
         self._session.require_stop()
-        if self._native_frame() is not None:
-            from pkdb_tui.engine import expressions
-
-            self._need_debug_build()
-            variables = await self.native_variables()
-            reader = self._session.kernels.controller.read_memory
-            constants = await self.constants(expression, variables)
-            value = await expressions.view(expression, variables, reader, limit=WATCH_LIMIT, constants=constants)
-            if getattr(value, "shape", ()):
-                part = await self.read_slice(expression, WATCH_LIMIT)
-                return Evaluation(text="", type=part.dtype, slice=part)
-            plain = await expressions.evaluate(expression, variables, reader, constants=constants)
-            return Evaluation(text=plain.text, type=plain.type, value=plain.value)
+        if self._native_frame() is None:
+            return await self._watched_in_python(expression)
+        self._need_debug_build()
+        variables = await self.native_variables()
         try:
-            evaluation = await self._in_python(expression, WATCH_SECONDS, "eval")
+            return await self._watched_in_kernel(expression, variables)
+        except ExpressionError as error:
+            if self._session.placing.kernel_holds_lock:
+                raise
+            try:
+                return await self._watched_in_python(expression, variables)
+            except NotHere:
+                raise error from None
+
+    async def _watched_in_kernel(self, expression: str, variables: Mapping[str, NativeVariable]) -> Evaluation:
+        from pkdb_tui.engine import expressions
+
+        reader = self._session.kernels.controller.read_memory
+        constants = await self.constants(expression, variables)
+        value = await expressions.view(expression, variables, reader, limit=WATCH_LIMIT, constants=constants)
+        if getattr(value, "shape", ()):
+            part = await self.read_slice(expression, WATCH_LIMIT)
+            return Evaluation(text="", type=part.dtype, slice=part)
+        plain = await expressions.evaluate(expression, variables, reader, constants=constants)
+        return Evaluation(text=plain.text, type=plain.type, value=plain.value)
+
+    async def _watched_in_python(
+        self, expression: str, variables: Mapping[str, NativeVariable] = MappingProxyType({})
+    ) -> Evaluation:
+        try:
+            evaluation = await self._in_python(expression, WATCH_SECONDS, "eval", variables)
         except ExpressionError as error:
             raise _not_here(expression, error) from error
         if evaluation.type.endswith("]") and "[" in evaluation.type:
             try:
-                part = await self.read_slice(expression, WATCH_LIMIT)
+                part = await self._python_slice(expression, WATCH_LIMIT, variables)
             except PkdbError:
                 return evaluation  # an array of objects has no numbers to show
             return msgspec.structs.replace(evaluation, slice=part)

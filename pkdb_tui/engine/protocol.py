@@ -22,7 +22,7 @@ marked (stop) need the program's stopped thread and are refused elsewhere with a
 | endDebugged (stop)| -                                                 | {}: what is debugged is broken off      |
 | variables (stop)| frame                                               | variables: [VariableBody]               |
 | evaluate (stop)| expression, frame, timeout, mode: auto eval exec parallel, kernel: [KernelVariable] | EvaluateBody |
-| readSlice (stop)| expression, frame, limit                            | SliceBody                               |
+| readSlice (stop)| expression, frame, limit, kernel: [KernelVariable]  | SliceBody                               |
 | complete       | text, frame, kernel: [KernelVariable]                 | matches: [str]                          |
 | setSubstitutions | rules: [SubstitutionRequest]  (the full set)        | substitutions: [SubstitutionBody]       |
 | addSubstitution (stop)| rule: SubstitutionRequest, frame              | SubstitutionBody                        |

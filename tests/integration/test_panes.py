@@ -79,7 +79,7 @@ async def test_a_watch_is_told_when_it_is_added_and_only_once_kept() -> None:
 
 async def test_a_watch_says_calmly_that_it_is_out_of_scope_and_keeps_its_value() -> None:
     async with Watched("bins.py") as run:
-        await run.do("display counter[0:2]", "break 18 thread 0")
+        await run.do("display counter[i:i + 2]", "break 18 thread 0")
         assert run.only.evaluation is None
         await run.do("continue")
         assert run.only.error == ""
@@ -168,6 +168,34 @@ async def test_a_value_is_inspected_whole_in_the_kernel_and_in_python() -> None:
             "type      float64[64, 32]",
         ):
             assert line in python
+
+
+async def test_what_only_the_launching_frame_has_is_shown_in_the_kernel_too() -> None:
+    """A function of the kernel has neither array: they are Python's, alone or with a variable of the kernel."""
+    async with Watched("bins.py") as run:
+        await run.do("break 13", "continue")
+        text = (await language.run("inspect values[:42]", run.session)).text
+        facts = {line.split("  ")[0]: line.split("  ")[-1].strip() for line in text.splitlines() if "  " in line}
+        assert (facts["dtype"], facts["shape"], facts["layout"]) == ("float64", "42", "host")
+        assert (facts["strides"], facts["min"], facts["max"][:4]) == ("8 bytes", "0.0", "0.41")
+        whole = (await language.run("inspect values", run.session)).text
+        assert "There is no" not in whole
+        assert "100, 800 B" in whole
+        mixed = (await language.run("inspect values[found:found + 3]", run.session)).text
+        assert "min       0.0" in mixed
+        assert "strides   8 bytes" in mixed
+        for number, expression in enumerate(("counter", "values[found]", "len(values) + found", "nowhere"), start=1):
+            await language.run(f"display {expression}", run.session)
+            assert list(run.session.watches)[-1].id == number
+        array, element, number_, missing = run.session.watches
+        assert array.evaluation is not None
+        assert array.evaluation.slice is not None
+        assert (array.evaluation.slice.shape, array.error) == ((40,), "")
+        assert element.evaluation is not None
+        assert element.evaluation.value == 0.0
+        assert number_.evaluation is not None
+        assert number_.evaluation.value == 100
+        assert (missing.evaluation, missing.error) == (None, "not in scope here")
 
 
 async def test_a_pause_in_an_optimised_kernel_shows_what_it_was_launched_with() -> None:

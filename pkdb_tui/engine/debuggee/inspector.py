@@ -67,7 +67,8 @@ class Inspector:
             return self._evaluations.run(text, frame, mode, timeout, self._kernel(arguments), self._stuck)
         if command == "readSlice":
             text, most = str(arguments["expression"]), int(arguments.get("limit") or 4096)
-            return self._evaluations.limits.run(SLICE_TIMEOUT, lambda: read_slice(text, frame, most))
+            kernel = self._kernel(arguments)
+            return self._evaluations.limits.run(SLICE_TIMEOUT, lambda: read_slice(text, frame, most, kernel))
         if command == "addSubstitution":
             return self._swaps.add(arguments["rule"], frame)
         return self._evaluations.limits.run(COMPLETION_TIMEOUT, lambda: self._completions(arguments, frame))

@@ -8,6 +8,7 @@ from types import FrameType
 from typing import Any
 
 from pkdb_tui.engine.debuggee.evaluate import error_line, run
+from pkdb_tui.engine.debuggee.scopes import Kernel
 from pkdb_tui.engine.debuggee.values import array_layout, is_array, is_numpy_scalar, type_name
 from pkdb_tui.engine.debuggee.wire import RequestError
 
@@ -15,10 +16,10 @@ Json = dict[str, Any]
 KINDS = "biufc"
 
 
-def read_slice(expression: str, frame: FrameType, limit: int) -> Json:
+def read_slice(expression: str, frame: FrameType, limit: int, kernel: Kernel | None = None) -> Json:
     """A SliceBody; raises RequestError when the expression fails or names nothing numeric."""
     try:
-        value = run(expression, frame, "eval")
+        value = run(expression, frame, "eval", kernel)
     except BaseException as error:
         raise RequestError(f"{expression} can't be evaluated: {error_line(error)}") from error
     if is_array(value) or is_numpy_scalar(value):

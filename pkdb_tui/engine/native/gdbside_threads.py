@@ -14,6 +14,9 @@ from pkdb_tui.engine.native import gdbside_names as names
 from pkdb_tui.engine.native.gdbside_places import reached, taken, team
 from pkdb_tui.engine.native.gdbside_symbols import Body, before_turn, begins_line, objfile_of
 
+SI_TKILL = -6  # as abort sends it
+SI_KERNEL = 0x80  # without an address
+
 # gdb thread number -> (kind, breakpoint numbers, detail) of its last stop
 stops: dict[int, tuple[str, list[int], str]] = {}
 failures: dict[int, dict[int, str]] = {}  # gdb thread -> why conditions failed at its last stop
@@ -88,16 +91,31 @@ def compiled_failure(numbers: list[int], source: str) -> dict[int, str]:
     return dict.fromkeys(numbers, text) if text else {}
 
 
-def fault(argument: Body) -> int | str:
-    """The address a signal is about, or the message of a failed bounds check."""
+def fault(argument: Body) -> str:
+    """What a signal is about, or the message of a failed bounds check."""
     frames.select(argument["thread"])
     if argument["what"] == "message":
         pointer = gdb.newest_frame().read_register("rdi" if "rdi" in registers() else "x0")
         return bounds.told(str(pointer.cast(gdb.lookup_type("char").pointer()).string(errors="replace", length=-1)))
     try:
-        return int(gdb.parse_and_eval("$_siginfo._sifields._sigfault.si_addr"))
+        return signal_text(argument["what"], gdb.parse_and_eval("$_siginfo"))
     except gdb.error:
-        return 0
+        return str(argument["what"])
+
+
+def signal_text(name: str, info: Any) -> str:
+    """A signal with the address that it is about, or with who has sent it."""
+    code, fields = int(info["si_code"]), info["_sifields"]
+    if code <= 0:  # no fault: from kill, tgkill or sigqueue
+        sender = int(fields["_kill"]["si_pid"])
+        if sender != gdb.selected_inferior().pid:
+            return f"{name} sent by {f'process {sender}' if sender else 'a process outside this container'}"
+        return name if name == "SIGABRT" and code == SI_TKILL else f"{name} sent by the program itself"
+    if name not in ("SIGSEGV", "SIGBUS"):
+        return name
+    if code == SI_KERNEL:
+        return f"{name} at an address that the processor doesn't tell, as it can't be one of memory"
+    return f"{name} at {int(fields['_sigfault']['si_addr']):#x}"
 
 
 def registers() -> set[str]:

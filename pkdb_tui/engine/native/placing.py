@@ -247,8 +247,7 @@ class Placing:
         signal = str(arrival.body.get("signal-name", ""))
         if signal in FAULTS:
             arrival.cause = StopCause.SIGNAL
-            address = await self._controller.ask("fault", {"thread": arrival.number, "what": "address"})
-            arrival.text = f"{signal} at {address:#x}" if signal in ("SIGSEGV", "SIGBUS") else signal
+            arrival.text = await self._controller.ask("fault", {"thread": arrival.number, "what": signal})
             return True
         if arrival.reason.startswith(("watchpoint", "hw-watchpoint", "access-watchpoint", "read-watchpoint")):
             return self._watched(arrival)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 
 import pytest
@@ -40,6 +41,27 @@ def work(i, acc, a):               ## {BODY}
     value: float = i               ## double value = i;
     pk.check(i)                    ## if (i == 2) std::abort();
     acc += value                   ## acc += value;
+                                   ## }}
+""")
+
+
+@pytest.fixture(scope="module")
+def suicidal(compiled: Compile) -> KernelProgram:
+    return compiled(f"""
+def work(i, acc, a):               ## {BODY}
+    value: float = i               ## double value = i;
+    pk.check(i)                    ## if (i == 2) ::syscall(SYS_kill, ::getpid(), 11);
+    acc += value                   ## acc += value;
+                                   ## }}
+""")
+
+
+@pytest.fixture(scope="module")
+def wild(compiled: Compile) -> KernelProgram:
+    return compiled(f"""
+def work(i, acc, a):               ## {BODY}
+    value: float = i               ## double value = i; double* pk_p = i == 2 ? (double*)0x8000000000000000 : a.data;
+    acc += pk.at(a, i)             ## acc += pk_p[0];
                                    ## }}
 """)
 
@@ -119,12 +141,39 @@ async def test_a_fault_outside_any_kernel_has_no_frames(null: KernelProgram) -> 
         run.process.send_signal(signal.SIGSEGV)
         stop = await asyncio.wait_for(run.stop(), 5)
         assert stop.cause is StopCause.SIGNAL
-        assert stop.text.startswith("SIGSEGV")
+        assert stop.text == f"SIGSEGV sent by process {os.getpid()}"
         assert await run.controller.frames(stop.thread) == []
         await run.controller.resume()
         ended = await run.lost()
         assert isinstance(ended, ProcessEnded)
         assert ended.signal == "SIGSEGV"
+
+
+@pytest.mark.parametrize("number", [signal.SIGFPE, signal.SIGABRT, signal.SIGBUS])
+async def test_a_signal_that_is_no_fault_names_who_sent_it(null: KernelProgram, number: signal.Signals) -> None:
+    async with Debugged(null, threads=1, count=4) as run:
+        await run.attach()
+        run.process.send_signal(number)
+        stop = await asyncio.wait_for(run.stop(), 5)
+        assert (stop.cause, stop.text) == (StopCause.SIGNAL, f"{number.name} sent by process {os.getpid()}")
+
+
+async def test_a_signal_that_the_program_sends_itself_is_no_fault(suicidal: KernelProgram) -> None:
+    async with Debugged(suicidal, threads=1, count=4) as run:
+        await run.begin()
+        stop = await run.stop()
+        assert (stop.cause, stop.text) == (StopCause.SIGNAL, "SIGSEGV sent by the program itself")
+        assert await run.place_of(0) == ("work", suicidal.line("pk.check"))
+
+
+async def test_an_address_that_no_memory_has_is_not_called_null(wild: KernelProgram) -> None:
+    """The processor doesn't tell it: the system's 0 is no address."""
+    async with Debugged(wild, threads=1, count=4) as run:
+        await run.begin()
+        stop = await run.stop()
+        assert stop.cause is StopCause.SIGNAL
+        assert stop.text == "SIGSEGV at an address that the processor doesn't tell, as it can't be one of memory"
+        assert await run.place_of(0) == ("work", wild.line("acc +="))
 
 
 async def test_signals_of_the_program_pass(null: KernelProgram) -> None:

@@ -7,9 +7,7 @@ import io
 import os
 import signal
 import sys
-import threading
 from collections.abc import Sequence
-from contextlib import suppress
 
 from pkdb_tui.commands import language
 from pkdb_tui.commands.registry import Reply
@@ -17,6 +15,7 @@ from pkdb_tui.engine import saved
 from pkdb_tui.engine.api import Event, ExitCause, Exited, InputWanted, LaunchOptions, Notice, Phase, Severity, Stopped
 from pkdb_tui.engine.errors import PkdbError
 from pkdb_tui.engine.session import Session
+from pkdb_tui.plain_input import LineInput, nothing_flushed
 from pkdb_tui.plain_output import JsonPrinter, Printer, TextPrinter
 
 PROMPT = "pkdb> "
@@ -37,17 +36,18 @@ class Plain:
         self._quit = False
         self._released = asyncio.Event()  # the prompt was asked for while the program runs
         self._interrupted = False
-        self._typed = b""
-        self._asking = ""  # the prompt that stands there while a line is waited for
+        self._owed = False  # a Ctrl-C came behind lines that are still to be carried out
+        self._input = LineInput()
+        self._dropped = False  # Ctrl-C came while lines were typed: those before the next one don't count
         self._again: asyncio.Task[None] | None = None
         self._task: asyncio.Task[int] | None = None
         self._ending = HUNG_UP
 
     def _on_event(self, event: Event) -> None:
-        if isinstance(event, InputWanted) and sys.stdin.isatty() and isinstance(self.printer, TextPrinter):
+        if isinstance(event, InputWanted) and self._input.terminal and isinstance(self.printer, TextPrinter):
             return  # the cursor stands behind the program's prompt
         try:
-            if self._asking and isinstance(event, Stopped | Exited):
+            if self._input.asking and isinstance(event, Stopped | Exited):
                 self._ask_again()
             self.printer.event(event)
         except BrokenPipeError:
@@ -62,7 +62,7 @@ class Plain:
         loop.add_signal_handler(signal.SIGINT, self._interrupt)
         for number in (signal.SIGHUP, signal.SIGTERM):
             loop.add_signal_handler(number, self._leave)
-        remembered = not self._given and sys.stdin.isatty()
+        remembered = not self._given and self._input.terminal
         try:
             if remembered:
                 await saved.restore(self.session)
@@ -89,9 +89,16 @@ class Plain:
 
     def _interrupt(self) -> None:
         """Ctrl-C pauses; when that brings no stop, the next one brings the prompt."""
+        self._input.drop()
         if self.session.evaluator.under_way:
             self.session.interrupt_evaluation()
         if not self.session.pausable:
+            if self._input.waiting:
+                self._owed = True
+            elif self._input.asking:
+                self._dropped, self._input.asking = True, PROMPT
+                sys.stdout.write("\n")
+                self._input.show_prompt()
             return
         if self._interrupted or not self.session.connection.connected:
             self._released.set()
@@ -104,7 +111,7 @@ class Plain:
             await self._line(line)
             if self._quit:
                 return
-        if self._given and not sys.stdin.isatty():
+        if self._given and not self._input.terminal:
             return
         while not self._quit:
             typed = await self._read()
@@ -114,12 +121,21 @@ class Plain:
 
     async def _read(self) -> str | None:
         """One command as typed, over several lines when it is incomplete; None at the end of input."""
-        line = await self._input(PROMPT)
+        if not self._input.waiting:
+            self._owed = False
+        line = await self._ask(PROMPT)
         while line is not None and language.incomplete(line):
-            more = await self._input(MORE)
+            self._dropped = False
+            more = await self._ask(MORE)
             if more is None:
                 return line
-            line = f"{line}\n{more}"
+            line = more if self._dropped else f"{line}\n{more}"
+        return line
+
+    async def _ask(self, prompt: str) -> str | None:
+        line = await self._input.line(prompt)
+        if self._input.terminal and isinstance(self.printer, TextPrinter):
+            self.printer.fresh = True  # behind the line that was typed
         return line
 
     def _ask_again(self) -> None:
@@ -131,9 +147,8 @@ class Plain:
 
         async def when_all_is_said() -> None:
             await self.session.settled()
-            if self._asking:
-                sys.stdout.write(self._asking)
-                sys.stdout.flush()
+            if self._input.asking:
+                self._input.show_prompt()
                 printer.fresh = False
 
         self._again = asyncio.ensure_future(when_all_is_said())
@@ -149,25 +164,21 @@ class Plain:
         if reply.value == "quit":
             self._quit = True
             return
-        if self.session.phase.running and sys.stdin.isatty():
-            await self._forward_input()
+        if self.session.phase.running and self._input.terminal:
+            with self._input.given_to(
+                self.session.write_input
+            ):  # while the program runs, what is typed is the program's
+                await self._rest()
         else:
             await self._rest()
-
-    async def _forward_input(self) -> None:
-        """While the program runs, what is typed is the program's."""
-        loop = asyncio.get_running_loop()
-        descriptor = sys.stdin.fileno()
-        loop.add_reader(descriptor, lambda: self.session.write_input(os.read(descriptor, 4096)))
-        try:
-            await self._rest()
-        finally:
-            loop.remove_reader(descriptor)
 
     async def _rest(self) -> None:
         """Until the program is stopped or has ended, or the prompt is asked for."""
         self._released.clear()
         self._interrupted = False
+        if self._owed and not self._input.waiting:
+            self._owed = False
+            self._interrupt()
         waits = [asyncio.ensure_future(self.session.settled()), asyncio.ensure_future(self._released.wait())]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -176,36 +187,6 @@ class Plain:
                 wait.cancel()
         if self.session.phase.running and self._released.is_set():
             self.printer.event(Notice(text=RUNS_ON))
-
-    async def _input(self, prompt: str) -> str | None:
-        """One line; a thread of its own waits for it, which may be left waiting when the run ends."""
-        loop = asyncio.get_running_loop()
-        line: asyncio.Future[str | None] = loop.create_future()
-
-        def wait() -> None:
-            answer = _ask(prompt) if sys.stdin.isatty() else self._piped()
-            with suppress(RuntimeError):  # the loop is closed: nobody asks any more
-                loop.call_soon_threadsafe(lambda: None if line.done() else line.set_result(answer))
-
-        self._asking = prompt if sys.stdin.isatty() else ""
-        threading.Thread(target=wait, daemon=True).start()
-        try:
-            return await line
-        finally:
-            if self._asking and isinstance(self.printer, TextPrinter):
-                self.printer.fresh = True  # behind the line that was typed
-            self._asking = ""
-
-    def _piped(self) -> str | None:
-        """Read below Python's buffers: a lock held by a thread left behind would break the interpreter's end."""
-        while b"\n" not in self._typed:
-            data = os.read(sys.stdin.fileno(), 1 << 16)
-            if not data:
-                rest, self._typed = self._typed, b""
-                return rest.decode(errors="replace") if rest else None
-            self._typed += data
-        line, _, self._typed = self._typed.partition(b"\n")
-        return line.decode(errors="replace")
 
     def _status(self) -> int:
         if self._refused and self._given:
@@ -233,19 +214,13 @@ def _write_nowhere() -> None:
     os.close(nowhere)
 
 
-def _ask(prompt: str) -> str | None:
-    try:
-        return input(prompt)
-    except EOFError:
-        return None
-
-
 def run(options: LaunchOptions, commands: Sequence[str], *, json: bool = False) -> int:
     """Debug in plain mode; returns the exit status."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    return asyncio.run(Plain(options, commands, json=json).run())
+    with nothing_flushed():
+        return asyncio.run(Plain(options, commands, json=json).run())
 
 
 __all__ = ["Exited", "Phase", "Plain", "Reply", "exit_status", "run"]

@@ -31,7 +31,7 @@ class HeldOutput:
         return data, dropped
 
     def take_lines(self) -> tuple[bytes, int]:
-        """The same, but a line that was only begun is held until the next time.
+        """The same, but a line that was only begun is held.
 
         A terminal may hand out what was written at once in two parts, and what the debugger says in between would stand
         inside the line.
@@ -39,9 +39,15 @@ class HeldOutput:
         waited = self._waited
         data, dropped = self.take()
         end = data.rfind(b"\n") + 1
-        if waited and not end:
-            return data, dropped
         if begun := data[end:]:
             self.add(begun)
-            self._waited = True
+            self._waited = waited and not end
         return data[:end], dropped
+
+    def take_later(self) -> tuple[bytes, int]:
+        """The same, but a line that was only begun is held until the next time."""
+        if self._waited and not any(b"\n" in part for part in self._parts):
+            return self.take()
+        taken = self.take_lines()
+        self._waited = bool(self._parts)
+        return taken

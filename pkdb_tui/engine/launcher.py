@@ -137,14 +137,25 @@ class Program:
 
     def drain(self) -> None:
         """Deliver everything the program has written so far: to be called before a stop is shown."""
+        self._take_all()
+        self.flush()
+
+    def drain_lines(self) -> None:
+        """Deliver every whole line written so far: to be called before something is said while the program runs on.
+
+        It may be in the midst of writing a line, which is not to be split.
+        """
+        self._take_all()
+        self._deliver(*self._held.take_lines())
+
+    def _take_all(self) -> None:
         budget = HELD // CHUNK
         while self._open and budget and self._take(CHUNK):
             budget -= 1
-        self.flush()
 
     def _flush_lines(self) -> None:
         self._flush = None
-        self._deliver(*self._held.take_lines())
+        self._deliver(*self._held.take_later())
         if self._held:
             self._flush_soon()
 

@@ -153,7 +153,8 @@ class PythonSide:
         self._session.connection.post("logHeard", thread=body["thread"])
 
     def _notice(self, body: dict[str, Any]) -> None:
-        self._drain()
+        if self._session.program is not None:
+            self._session.program.drain_lines()
         self._session.emit(Notice(text=body["text"], severity=Severity(body.get("severity", "info"))))
 
 

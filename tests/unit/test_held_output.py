@@ -24,19 +24,28 @@ def test_a_line_that_comes_in_two_parts_is_delivered_whole() -> None:
 
 def test_a_question_is_held_once_only() -> None:
     output = held(b"name? ")
-    assert output.take_lines() == (b"", 0)
+    assert output.take_later() == (b"", 0)
     assert output
-    assert output.take_lines() == (b"name? ", 0)
+    assert output.take_later() == (b"name? ", 0)
     assert not output
 
 
 def test_a_line_begun_behind_a_whole_one_is_held_anew() -> None:
     output = held(b"a")
-    output.take_lines()
+    output.take_later()
     output.add(b"b\nc")
-    assert output.take_lines() == (b"ab\n", 0)
+    assert output.take_later() == (b"ab\n", 0)
     output.add(b"d\n")
-    assert output.take_lines() == (b"cd\n", 0)
+    assert output.take_later() == (b"cd\n", 0)
+
+
+def test_what_is_said_meanwhile_never_splits_a_line_however_long_that_takes() -> None:
+    output = held(b"one\r\nwi")
+    assert output.take_later() == (b"one\r\n", 0)
+    assert output.take_lines() == (b"", 0)
+    assert output.take_lines() == (b"", 0)
+    output.add(b"th 4.0\r\n")
+    assert output.take_lines() == (b"with 4.0\r\n", 0)
 
 
 def test_at_a_stop_all_is_taken() -> None:
@@ -60,5 +69,5 @@ def test_nothing_is_lost_or_changed_however_it_comes() -> None:
         output.add(written[position : position + size])
         position += size
         if choice.random() < 0.5:
-            taken += choice.choice((output.take, output.take_lines))()[0]
+            taken += choice.choice((output.take, output.take_lines, output.take_later))()[0]
     assert taken + output.take()[0] == written

@@ -40,8 +40,10 @@ KERNEL_GRACE = 0.1  # a kernel over by then needs no native pause
 
 def _loop_runs() -> bool:
     """Whether this thread is inside a running event loop; asyncio is not imported to find out."""
-    asyncio = sys.modules.get("asyncio")
-    return asyncio is not None and asyncio._get_running_loop() is not None
+    running_loop = getattr(
+        sys.modules.get("asyncio"), "_get_running_loop", None
+    )  # half imported, it may not be there yet
+    return running_loop is not None and running_loop() is not None
 
 
 class Debugger:

@@ -331,10 +331,17 @@ class Debugger:
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self._heard = True
-        self.limits.on_signal()
+        self.limits.on_signal()  # what this raises is meant for the code that is evaluated
         self._turn()
         if not self._pause or frame is None or self.main in self.tracer.quiet:
             return
+        try:
+            self._pause_in(frame)
+        except Exception:  # noqa: BLE001 - a fault of ours must not become the program's
+            self.tracer.internal_error()
+
+    def _pause_in(self, frame: FrameType) -> None:
+        """Stop here, or at the next line of the program where this is code between it and its event loop."""
         force, self._force_pause = self._force_pause, False
         file = frame.f_code.co_filename
         if not sources.is_own(file) and (force or not _loop_runs() or not sources.is_glue(file)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -51,3 +52,12 @@ def test_panes_bring_no_engine_that_acts() -> None:
         "import pkdb_tui.panes.source, pkdb_tui.panes.threads, pkdb_tui.panes.watches, pkdb_tui.panes.console"
     )
     assert not any(name.startswith(("pkdb_tui.engine.session", "pkdb_tui.engine.native")) for name in found)
+
+
+def test_the_contract_of_the_panes_names_every_room_of_the_engine() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (panes,) = (each for each in contracts if each.get("source_modules") == ["pkdb_tui.panes"])
+    engine = ROOT / "pkdb_tui" / "engine"
+    rooms = {path.stem for path in engine.glob("*.py")} | {path.parent.name for path in engine.glob("*/__init__.py")}
+    seen = {"__init__", "api", "errors", "formatting"}
+    assert {f"pkdb_tui.engine.{room}" for room in rooms - seen} <= set(panes["forbidden_modules"])

@@ -274,7 +274,9 @@ def watch_line(watch: Watch) -> str:
         return f"{watch.id}: {watch.expression}: {watch.error}"
     if watch.evaluation is None:
         return f"{watch.id}: {watch.expression}"
-    if watch.evaluation.slice is not None:
-        return f"{watch.id}: {watch.expression} = {formatting.array(watch.evaluation.slice.values)}"
+    if (part := watch.evaluation.slice) is not None:
+        first, all_ = formatting.thousands(part.statistics.count), formatting.thousands(part.total)
+        note = f"the first {first} of {all_} elements, " if part.truncated else ""
+        return f"{watch.id}: {watch.expression} = {note}{formatting.array(part.values)}"
     changed = f"  (was {watch.previous})" if watch.changed else ""
     return f"{watch.id}: {watch.expression} = {watch.evaluation.text}{changed}"

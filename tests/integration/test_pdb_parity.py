@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from cli import FIXTURES, plain
 
 
@@ -318,3 +320,13 @@ def test_letters_of_keys_are_commands_where_they_are_no_variables() -> None:
     assert run.lines[-1] == "breakpoint 2 at orders.py:7, temporary: bound"
     assert "nothing" in run.err
     assert "SyntaxError" not in run.err
+
+
+def test_of_a_large_array_the_shape_is_its_own_and_a_part_of_it_is_called_so(tmp_path: Path) -> None:
+    (tmp_path / "large.py").write_text("import numpy as np\na = np.arange(256 * 1024.0).reshape(256, 1024)\nprint(a)\n")
+    run = plain("large.py", folder=tmp_path, commands=["tbreak 3", "continue", "display a", "inspect a"])
+    (shown,) = run.starting("1: a = ")
+    assert shown.startswith("1: a = the first 256 of 262,144 elements, array([[")
+    assert run.starting("   min 0.0 max 255.0 · no NaN · first 256 of 262,144")[0].endswith("256×1024 float64")
+    assert run.starting("shape ") == ["shape     256 × 1024"]
+    assert run.starting("max ") == ["max       4095.0 (of the first 4,096)"]

@@ -17,7 +17,10 @@ KINDS = "biufc"
 
 
 def read_slice(expression: str, frame: FrameType, limit: int, kernel: Kernel | None = None) -> Json:
-    """A SliceBody; raises RequestError when the expression fails or names nothing numeric."""
+    """A SliceBody: the shape is the expression's, the data its leading elements.
+
+    Raises RequestError when the expression fails or names nothing numeric.
+    """
     try:
         value = run(expression, frame, "eval", kernel)
     except BaseException as error:
@@ -62,7 +65,7 @@ def _array(expression: str, value: Any, limit: int) -> Json:
     data = host.astype(order, copy=False).tobytes("C")
     return {
         "dtype": order.str.replace("=", "<"),
-        "shape": [int(extent) for extent in host.shape],
+        "shape": list(shape),
         "data": base64.b64encode(data).decode("ascii"),
         "total": total,
         "layout": layout,
@@ -111,7 +114,7 @@ def _list(expression: str, value: Any, limit: int) -> Json:
     code, dtype = _packing(expression, items)
     return {
         "dtype": dtype,
-        "shape": list(box),
+        "shape": list(value_shape),
         "data": base64.b64encode(_pack(code, items)).decode("ascii"),
         "total": total,
         "layout": type(value).__name__,

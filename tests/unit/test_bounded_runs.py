@@ -95,6 +95,27 @@ def test_an_interrupt_of_a_run_that_fails_is_not_left_for_the_next(limits: Limit
         assert limits.run(10.0, lambda: sum(range(1000))) == 499500
 
 
+def test_a_run_that_fails_hands_on_what_came_for_the_one_around_it(limits: Limits) -> None:
+    """It arrives as the inner run is being left by an exception of its own, which the outer one catches."""
+
+    def fails() -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [SIGNAL])
+        limits.interrupt()
+        raise ZeroDivisionError
+
+    def around() -> str:
+        try:
+            with suppress(ZeroDivisionError):
+                limits.run(10.0, fails)
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [SIGNAL])
+        return "went on"
+
+    with pytest.raises(EvaluationInterrupted):
+        limits.run(10.0, around)
+    assert limits.run(10.0, lambda: sum(range(1000))) == 499500
+
+
 def test_the_end_of_a_run_inside_another_takes_nothing_from_that(limits: Limits) -> None:
     """Both times are over at about the same moment: whichever is first, the outer one doesn't go on."""
     for number in range(100):

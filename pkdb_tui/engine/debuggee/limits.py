@@ -78,9 +78,9 @@ class Limits:
         finally:  # once more, if that was broken off itself, which happens once at most
             self._leave(limit)
             finished.release()
-        for outer in self._active:
-            if outer.ident == limit.ident and outer.reached is not None:
-                raise outer.reached  # it came while this run was left
+            for outer in self._active:
+                if outer.ident == limit.ident and outer.reached is not None:
+                    raise outer.reached  # it came while this run was left, however that ended
         return result
 
     def _leave(self, limit: Limit) -> None:

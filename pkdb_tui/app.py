@@ -186,6 +186,9 @@ class PkdbApp(Guarded, Actions):
             return True
         if isinstance(reply.value, ThreadValues):
             self.workspace.threads.show_values(reply.value)
+        if reply.shows is not None:
+            self.show_lens(reply.shows)
+            return True
         if reply.text:
             if quiet:
                 self.workspace.console.echo(text)

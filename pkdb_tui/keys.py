@@ -52,6 +52,7 @@ KEYS: tuple[Key, ...] = (
     Key("open", "o,ctrl+o", "open_file", "", "open a file in the source pane"),
     Key("glue", "a", "toggle_glue", "", "show or hide frames of libraries and generated code"),
     Key("generated", "G", "toggle_generated", "", "show the C++ made from the kernel beside its lines, or hide it"),
+    Key("lens", "A", "lens", "", "look at an array as a table or picture (the command `lens`)"),
     Key("heat", "v", "heat", "", "colour the threads by the value of an expression"),
     Key("next_pane", "tab", "cycle(1)", "", "go to the next pane"),
     Key("previous_pane", "shift+tab", "cycle(-1)", "", "go to the pane before"),
@@ -80,6 +81,20 @@ PANE_KEYS: tuple[Key, ...] = (
     Key("arguments", "space", "arguments", "", "show or hide what the latest launch was given", pane="launches"),
     Key("enable", "space", "enable", "", "disable or enable the breakpoint", pane="breakpoints"),
     Key("edit_condition", "e", "edit", "", "change the breakpoint's condition", pane="breakpoints"),
+    Key("element_left", "left,h", "side(-1)", "", "one column to the left", pane="table"),
+    Key("element_right", "right,l", "side(1)", "", "one column to the right", pane="table"),
+    Key("first_column", "shift+home,0", "side_edge(-1)", "", "the first column", pane="table"),
+    Key("last_column", "shift+end,dollar_sign", "side_edge(1)", "", "the last column", pane="table"),
+    Key("least", "less_than_sign", "extreme(True)", "", "to the least element", pane="lens"),
+    Key("greatest", "greater_than_sign", "extreme(False)", "", "to the greatest element", pane="lens"),
+    Key("not_finite", "exclamation_mark", "not_finite", "", "to the next NaN or infinite element", pane="lens"),
+    Key("condition", "slash", "condition", "", "to elements with a condition, such as abs(v) > 1e3", pane="lens"),
+    Key("next_element", "n", "again", "", "to the next of them", pane="lens"),
+    Key("element", "g", "go_to", "", "to an element by its index", pane="lens"),
+    Key("previous_plane", "left_square_bracket", "turn(-1)", "", "the plane before, of more dimensions", pane="lens"),
+    Key("next_plane", "right_square_bracket", "turn(1)", "", "the next plane", pane="lens"),
+    Key("picture", "p", "picture", "", "a picture, or the table again", pane="lens"),
+    Key("save", "s", "save", "", "save the elements to a file", pane="lens"),
     Key("delete_breakpoint", "d", "delete", "", "delete the breakpoint", pane="breakpoints"),
 )
 PANES = ("source", "threads", "stack", "variables", "watches", "console", "output", "launches", "breakpoints")
@@ -148,7 +163,9 @@ def _taken_twice(used: Sequence[Key], changes: Mapping[str, str]) -> tuple[str, 
 
 
 SHOWN = {
-    "question_mark": "?", "colon": ":", "slash": "/", "grave_accent": "`", "full_stop": ".", "ctrl+c": "^C",
+    "question_mark": "?", "colon": ":", "slash": "/", "grave_accent": "`", "full_stop": ".", "less_than_sign": "<",
+    "greater_than_sign": ">", "exclamation_mark": "!", "dollar_sign": "$", "left_square_bracket": "[",
+    "right_square_bracket": "]", "ctrl+c": "^C",
     "escape": "Esc", "enter": "Enter", "tab": "Tab",
 }  # fmt: skip
 LONG = {short: long for long, short in SHOWN.items() if len(short) == 1}

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from textual.app import App
 
 from pkdb_tui.panes import completion
+from pkdb_tui.panes.base import Pane
 from pkdb_tui.panes.help import AskScreen
 
 if TYPE_CHECKING:
     from pkdb_tui.engine.api import Watch
+    from pkdb_tui.engine.lens import Lens
     from pkdb_tui.panes.status import KeyLine
     from pkdb_tui.workspace import Workspace
 
@@ -87,3 +89,17 @@ class Questions(App[int]):
 
     def action_heat(self) -> None:
         self.ask(AskScreen("colour threads by the value of:"), lambda text: self.run_command(f"parallel_print {text}"))
+
+    def action_lens(self) -> None:
+        """At the array under the cursor, or at one that is asked for."""
+        expression = self.focused.expression if isinstance(self.focused, Pane) else ""
+        if expression:
+            self.run_command(f"lens {expression}")
+        else:
+            self.ask(AskScreen("look at array:"), lambda text: self.run_command(f"lens {text}"))
+
+    def show_lens(self, lens: Lens) -> None:
+        # Not at the top: numpy takes longer to load than the rest of the start.
+        from pkdb_tui.lens_screen import LensScreen
+
+        self.push_screen(LensScreen(lens, self.workspace.palette))

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pkdb_tui.commands.registry import STOPPED, Reply, registry
 from pkdb_tui.engine import formatting
 from pkdb_tui.engine.api import Evaluation, Slice, Variable
 from pkdb_tui.engine.errors import PkdbError, UsageError
 from pkdb_tui.engine.session import Session
 
+if TYPE_CHECKING:
+    from pkdb_tui.engine.lens import Lens
+
+CORNER = 8  # rows and columns shown where there is no screen
 ELEMENTS = 4096  # the statistics are over so many
 
 
@@ -41,6 +47,53 @@ async def inspect(session: Session, text: str) -> Reply:
     if "\n" in value:  # as many lines as it may be, what is known of it stands above them
         return Reply(text="\n".join([*rows, "", f"{text} =", value]), value=evaluation)
     return Reply(text="\n".join([f"{text} = {value}", "", *rows]), value=evaluation)
+
+
+@registry.command(
+    "lens",
+    "look at an array as a table or picture, with its statistics; large ones by parts",
+    usage="lens EXPRESSION",
+    details="`$i` in the place of an index is free, and names it: `lens a[$i, 0, $k]`.",
+    phases=STOPPED,
+    group="Looking",
+)
+async def lens(session: Session, text: str) -> Reply:
+    from pkdb_tui.engine.lens import Lens
+
+    if not text:
+        raise UsageError("Look at what?", "For example `lens a` or `lens a[$i, 0, $k]`.")
+    opened = await Lens.open(text, session.read_slice)
+    found = await opened.survey()
+    facts = {
+        "dtype": opened.dtype,
+        "shape": opened.plane.shape,
+        "plane": opened.plane.lead,
+        "layout": opened.layout,
+        "statistics": found.statistics,
+        "norm": found.norm,
+        "histogram": found.bins,
+        "step": found.step,
+    }
+    return Reply(text=f"{opened.title}\n{found.text}\n{await _corner(opened)}", value=facts, shows=opened)
+
+
+async def _corner(lens: Lens) -> str:
+    """The first rows and columns, with their numbers."""
+    from pkdb_tui.engine.lens import ACROSS
+
+    values = await lens.window(0, 0, CORNER, CORNER)
+    rows = [list(values)[at : at + ACROSS] for at in range(0, len(values), ACROSS)] if lens.plane.flat else values
+    texts = formatting.columns([value for row in rows for value in row])
+    cell = max(len(text) for text in texts)
+    shown = iter(texts)
+    names = [str(lens.plane.index(row, 0)[-1 if lens.plane.flat else -2]) for row in range(len(rows))]
+    width = max(map(len, names))
+    head = " " * width + "".join(f"  {column:>{cell}}" for column in range(max(len(row) for row in rows)))
+    body = [
+        f"{name:>{width}}" + "".join(f"  {next(shown):>{cell}}" for _ in row)
+        for name, row in zip(names, rows, strict=True)
+    ]
+    return "\n".join([head, *body])
 
 
 def _number_facts(evaluation: Evaluation) -> dict[str, str]:

@@ -22,6 +22,7 @@ class Reply:
 
     text: str = ""
     value: Any = None
+    shows: Any = None  # what a screen opens over itself instead of the text
 
 
 Handler = Callable[[Session, str], Awaitable[Reply]]

@@ -117,6 +117,11 @@ class Pane(Guarded, ScrollView, can_focus=True):
         """What stands behind the title, such as a count."""
         return ""
 
+    @property
+    def expression(self) -> str:
+        """What the row under the cursor is about, where a value could be looked at; else empty."""
+        return ""
+
     def item(self, index: int) -> object:
         """What a row shows: rows of the same item are one for the cursor."""
         return index

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import ClassVar, NamedTuple
 
 from rich.style import Style
@@ -14,6 +13,7 @@ from textual.binding import BindingType
 from pkdb_tui import keys
 from pkdb_tui.engine import formatting
 from pkdb_tui.engine.api import PythonThread, StopSnapshot, ThreadRange, ThreadState, ThreadValues
+from pkdb_tui.panes.bars import BARS, NOT_FINITE, bar
 from pkdb_tui.panes.base import Pane, Row, RunCommand
 from pkdb_tui.panes.palette import Palette
 
@@ -26,8 +26,6 @@ SYMBOLS: Mapping[ThreadState, tuple[str, str]] = {
     ThreadState.FAULT: ("!", "!"),
 }
 WIDE_CELLS = 512  # up to so many threads a cell shows number, state and line; beyond, one character
-HEAT = "▂▃▄▅▆▇█"  # the least value is seen too, which ▁ hardly is
-NOT_FINITE = "?"
 
 
 class Heat(NamedTuple):
@@ -46,26 +44,18 @@ def heat_of(found: ThreadValues) -> Heat:
     numbers = {v.thread: v.value for v in found.values if isinstance(v.value, (int, float))}
     finite = {t: n for t, n in numbers.items() if isinstance(n, int) or math.isfinite(n)}
     low, high = min(finite.values(), default=0), max(finite.values(), default=0)
-    middle = HEAT[len(HEAT) // 2]
-    bars = {t: _bar(n, low, high) if low != high else middle for t, n in finite.items()}
+    middle = BARS[len(BARS) // 2]
+    bars = {t: bar(n, low, high) for t, n in finite.items()}
     bars |= {t: NOT_FINITE for t in numbers if t not in finite}
     texts = formatting.columns(list(numbers.values())) if len(numbers) <= WIDE_CELLS else []
     least, most = formatting.number(low), formatting.number(high)
-    scale = f"{HEAT[0]} {least} … {HEAT[-1]} {most}" if low != high else f"{middle} {least}"
+    scale = f"{BARS[0]} {least} … {BARS[-1]} {most}" if low != high else f"{middle} {least}"
     parts = [f"{found.expression}  {scale}" if finite else f"{found.expression} is no finite number in any thread"]
     if finite and len(finite) < len(numbers):
         parts.append(f"{NOT_FINITE} {formatting.thousands(len(numbers) - len(finite))} NaN or Inf")
     if without := len(found.values) - len(numbers) + len(found.missing):
         parts.append(f"{formatting.thousands(without)} without a number")
     return Heat(bars, dict(zip(numbers, texts, strict=False)), " · ".join(parts))
-
-
-def _bar(value: float, low: float, high: float) -> str:
-    top = len(HEAT) - 1
-    if all(isinstance(number, int) for number in (value, low, high)):
-        return HEAT[round(Fraction(int(value) - int(low), int(high) - int(low)) * top)]
-    # Halves, because the difference of two finite numbers may be none.
-    return HEAT[round((value / 2 - low / 2) / (high / 2 - low / 2) * top)]
 
 
 class ThreadsPane(Pane):

@@ -163,6 +163,11 @@ class VariablesPane(Pane):
         at = self._at(row)
         return self._variables[at] if 0 <= at < len(self._variables) else None
 
+    @property
+    def expression(self) -> str:
+        variable = self._chosen(self.cursor_row)
+        return variable.name if variable is not None else ""
+
     def chosen(self, index: int) -> None:
         if (variable := self._chosen(index)) is not None:
             self.post_message(Inspect(variable.name))

@@ -147,6 +147,11 @@ class WatchesPane(Pane):
         if (watch := self._current()) is not None:
             self.post_message(Inspect(watch.expression))
 
+    @property
+    def expression(self) -> str:
+        watch = self._current()
+        return watch.expression if watch is not None else ""
+
     def _current(self) -> Watch | None:
         number = self._rows[self.cursor_row][0] if self._rows else 0
         return next((watch for watch in self._watches if watch.id == number), None)

@@ -36,6 +36,15 @@ def test_values_in_a_kernel_are_numpys(debug: OnRuntime) -> None:
     assert (run.status, run.err) == (0, "")
 
 
+def test_a_lens_shows_the_elements_and_statistics_of_a_kernels_view(debug: OnRuntime) -> None:
+    run = debug("dot.py", "break 21", "continue", "lens a[$i, 1]", "lens a[3:5]", "lens y")
+    text = "\n".join(run.lines)
+    assert "a[$i, 1]  float64 64  host, strides 256" in text
+    assert "a[3:5]  float64 2×32  host, rows" in text
+    assert "y  float64 64  host" in text
+    assert (run.status, run.err) == (0, "")
+
+
 def test_the_stack_goes_on_in_python(debug: OnRuntime) -> None:
     run = debug("dot.py", "break 20", "continue", "where", "up", "print ROWS", "down")
     assert run.lines[5:] == [

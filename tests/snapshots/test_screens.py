@@ -107,3 +107,16 @@ async def test_enter_shows_all_of_a_value(show, picture: SnapshotAssertion) -> N
         await pilot.press("escape")
         await at_rest(pilot)
         assert "strides" not in text(picture_of(pilot))
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+async def test_a_lens_at_a_kernel_stop(show, picture: SnapshotAssertion, width: int, height: int) -> None:  # type: ignore[no-untyped-def]
+    async with show(width, height, KERNEL, Phase.STOPPED_KERNEL) as pilot:
+        await pilot.press("A", *"a[$row, $col]", "enter")
+        await at_rest(pilot)
+        await pilot.press("greater_than_sign")
+        await at_rest(pilot)
+        svg = picture_of(pilot)
+        assert "row = 15, col = 63   2.0" in text(svg)
+        assert "min 0.0 max 2.0" in text(svg)
+        assert svg == picture

@@ -103,6 +103,7 @@ class PkdbApp(Guarded, Actions):
             self.key_line.say(self._config_problem, fault=True, notice=True)
             self.workspace.console.complain(self._config_problem)
         asyncio.get_running_loop().set_exception_handler(self._task_failed)
+        self.app_resume_signal.subscribe(self, lambda app: app.refresh(layout=True))  # the shell drew over it meanwhile
         # Not through the loop, which may be blocked by writing to the terminal that is gone.
         for number in (signal.SIGHUP, signal.SIGTERM):
             signal.signal(number, self._hang_up)

@@ -107,8 +107,20 @@ def _log_to(path: str) -> None:
     logging.basicConfig(filename=path, level=logging.DEBUG, format="%(relativeCreated)8d %(name)s %(message)s")
 
 
+def open_standard_streams() -> None:
+    """What was closed for this program reads and writes nothing; else its numbers would be those of the next files."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number is this one
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - for all of the run
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run pkdb-tui; returns the exit status."""
+    open_standard_streams()
     options_given, program = _split(list(sys.argv[1:] if arguments is None else arguments))
     parsed = _parser().parse_args(options_given)
     if not parsed.module and not program:

@@ -57,6 +57,7 @@ KEYS: tuple[Key, ...] = (
     Key("next_pane", "tab", "cycle(1)", "", "go to the next pane"),
     Key("previous_pane", "shift+tab", "cycle(-1)", "", "go to the pane before"),
     Key("leave", "escape", "leave", "", "back to the source"),
+    Key("suspend", "ctrl+z", "suspend_process", "", "back to the shell; `fg` there brings the screen back"),
     Key("palette", "ctrl+p", "command_palette", "", "search all commands"),
 )
 PANE_KEYS: tuple[Key, ...] = (

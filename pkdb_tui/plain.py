@@ -60,6 +60,7 @@ class Plain:
         loop = asyncio.get_running_loop()
         self._task = asyncio.current_task()
         loop.add_signal_handler(signal.SIGINT, self._interrupt)
+        loop.add_signal_handler(signal.SIGCONT, self._back)
         for number in (signal.SIGHUP, signal.SIGTERM):
             loop.add_signal_handler(number, self._leave)
         remembered = not self._given and self._input.terminal
@@ -105,6 +106,12 @@ class Plain:
         else:
             self.session.spawn(self.session.pause())
         self._interrupted = True
+
+    def _back(self) -> None:
+        """The shell had the terminal meanwhile: what stands there is its own."""
+        self._input.back()
+        if self._input.asking:
+            self._input.show_prompt()
 
     async def _carry_out(self) -> None:
         for line in self._commands:

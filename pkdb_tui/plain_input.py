@@ -50,6 +50,11 @@ class LineInput:
         sys.stdout.write(self.asking)
         sys.stdout.flush()
 
+    def back(self) -> None:
+        """The shell may have set up its terminal as it likes it."""
+        if self.terminal:
+            _set_local_flags(termios.tcgetattr(sys.stdin)[3] | termios.NOFLSH)
+
     @property
     def waiting(self) -> bool:
         """Whether a whole line has been typed that nobody has taken yet."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from programs import ASKING, BUSY, KERNEL, SUM_LINE
 from sessions import AT_START, stop_in_kernel
-from terminal import Marked, Start, until
+from terminal import Marked, Start, Terminal, until
 
 from pkdb_tui.engine import saved
 
@@ -199,3 +201,25 @@ def test_keys_in_the_middle_of_a_step(start: Start) -> None:
     screen.wait_for(r"▪ kernel scaled_sum .*(step|j = 1)")
     screen.press("q")
     assert screen.wait_end() == "0"
+
+
+def test_suspended_and_brought_back(
+    terminals: Callable[..., Terminal], environment: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "p.py").write_text("one = 1\ntwo = 2\nprint(one + two)\n")
+    screen = terminals(["bash", "--norc", "-i"], tmp_path, {**environment, "PS1": "shell> "}, 80, 24)
+    screen.wait_for("shell>")
+    screen.type(f"{sys.executable} -m pkdb_tui p.py\n")
+    screen.wait_for("▪ python · <module> · start")
+    screen.press("C-z")
+    screen.wait_for("Stopped")
+    screen.type("echo $((40 + 2)); fg\n")
+    screen.wait_for("▪ python · <module> · start")
+    assert "shell>" not in screen.wait_for("1  ▶ one = 1")
+    assert "n next  s step" in screen.wait_for("print\\(one")
+    screen.press("n")
+    screen.wait_for("2  ▶ two = 2")
+    screen.press("q")
+    screen.wait_for("(?s)\\n42\\n.*\\nshell>")
+    screen.type("exit\n")
+    screen.wait_end()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 import pexpect
 import pytest
-from cli import COMMAND, FIXTURES, PROMPT, ROOT, plain, terminal
+from cli import COMMAND, FIXTURES, PROMPT, ROOT, environment, plain, terminal
 
 
 def test_a_module_runs_as_python_m_does() -> None:
@@ -239,3 +240,52 @@ def test_the_screen_is_refused_where_it_would_be_drawn_into_a_file(tmp_path: Pat
     ]
     assert status == 2
     assert (tmp_path / "log").read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("closed", "mode", "says"),
+    [
+        ("<&-", "--plain -c continue", "exited: status 0"),
+        ("<&-", "--plain", "stopped: start"),
+        ("<&-", "", "The screen needs a terminal"),
+        (">&-", "--plain -c continue", ""),
+        ("2>&-", "--plain -c continue", "exited: status 0"),
+        ("<&- >&- 2>&-", "--plain -c continue", ""),
+    ],
+)
+def test_a_closed_standard_stream_is_one_where_nothing_is(tmp_path: Path, closed: str, mode: str, says: str) -> None:
+    (tmp_path / "p.py").write_text("import sys\nopen('left', 'w').write('ran')\nsys.stdout.write('said\\n')\n")
+    command = f"{shlex.join(COMMAND)} {mode} p.py {closed}"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert says in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    if "continue" in mode:
+        assert done.returncode == 0
+        assert (tmp_path / "left").read_text() == "ran"
+
+
+def test_a_stopped_prompt_comes_back_when_the_shell_gives_the_terminal_back() -> None:
+    child = pexpect.spawn("bash", ["--norc", "-i"], cwd=str(FIXTURES), env=environment(), encoding="utf-8", timeout=20)
+    try:
+        child.sendline(f"{shlex.join(COMMAND)} --plain orders.py")
+        child.expect_exact(PROMPT)
+        child.send("\x1a")
+        child.expect("Stopped")
+        child.sendline("fg")
+        child.expect_exact(PROMPT)
+        child.sendline("next")
+        child.expect("stopped: step ")
+        child.expect_exact(PROMPT)
+        child.sendline("quit")
+        child.sendline("exit")
+        child.expect(pexpect.EOF)
+    finally:
+        child.close(force=True)

@@ -22,7 +22,7 @@ Values = NDArray[Any]
 FREE = re.compile(r"\$([A-Za-z_]\w*)")
 WHOLE = 1 << 20  # elements of a plane that are fetched once and kept
 BLOCK = 1 << 18  # elements fetched at a time to go through all of a larger one
-SAMPLED = 256  # rows, and columns, of the sample of a larger one
+SAMPLED = 64  # rows, and columns, of the sample of a larger one: gdb reads each element by itself
 ACROSS = 10  # elements in a row of an array of one dimension
 BINS = 16
 
@@ -46,7 +46,9 @@ class Survey:
         if found.mean is not None:
             parts.append(f"mean {number(found.mean)}")
         zeros = f"{found.zero} zero{'s' if found.zero != 1 else ''}"
-        parts += [f"L2 {number(self.norm)}", f"{found.nan} NaN {found.inf} Inf", zeros]
+        if self.step == (1, 1):  # that of a sample would say nothing of the plane's
+            parts.append(f"L2 {number(self.norm)}")
+        parts += [f"{found.nan} NaN {found.inf} Inf", zeros]
         sampled = f"of a sample of {formatting.thousands(found.count)}: " if self.step != (1, 1) else ""
         return sampled + " · ".join(parts)
 

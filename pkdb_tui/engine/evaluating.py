@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import re
 from collections.abc import Iterable, Mapping
@@ -272,7 +271,7 @@ class Evaluator:
             if not expressions.is_assignment(text):
                 value = await expressions.evaluate(text, variables, reader, constants=constants)
                 return Evaluation(text=value.text, type=value.type, value=value.value)
-            if not _targets(text) <= set(variables):
+            if not expressions.targets(text) <= set(variables):
                 return None
             writer = session.kernels.controller.write_memory
             await expressions.assign(text, variables, reader, writer, constants=constants)
@@ -325,18 +324,6 @@ def _number(kind: str, text: str) -> Any:
     if kind not in kinds:
         raise ExpressionError(f"A variable of the kernel can't hold a {text}.", "Give it a number.")
     return kinds[kind](text)
-
-
-def _targets(text: str) -> set[str]:
-    """The names that an assignment is to: `v` of `v[0] = 1`."""
-    statement = ast.parse(text.strip()).body[0]
-    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    found = set()
-    for target in targets:
-        while isinstance(target, ast.Subscript | ast.Attribute):
-            target = target.value
-        found.add(target.id if isinstance(target, ast.Name) else "")
-    return found
 
 
 def bodies(variables: Iterable[NativeVariable]) -> list[dict[str, Any]]:

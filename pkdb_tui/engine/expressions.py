@@ -78,6 +78,17 @@ def names(text: str) -> set[str]:
     return found
 
 
+def targets(text: str) -> set[str]:
+    """The names that an assignment is to: `v` of `v[0] = 1`, `k` of `self.k = 1`."""
+    statement = _parsed(text.strip(), "exec").body[0]
+    found = set()
+    for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
+        while isinstance(target, ast.Subscript | ast.Attribute):
+            target = target.value
+        found.add(target.id if isinstance(target, ast.Name) else "")
+    return found
+
+
 def _names(node: ast.AST, bound: frozenset[str]) -> set[str]:
     if isinstance(node, ast.Name):
         return set() if node.id in bound else {node.id}

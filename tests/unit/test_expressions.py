@@ -246,6 +246,21 @@ def test_names_an_expression_needs(text: str, needed: set[str]) -> None:
     assert expressions.names(text) == needed
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("v[0] = 1", {"v"}),
+        ("self.k = 1", {"k"}),
+        ("self.x[2] += 1", {"x"}),
+        ("a = self.b = 2", {"a", "b"}),
+        ("config.size = 3", {"config"}),
+        ("f()[0] = 1", {""}),
+    ],
+)
+def test_the_names_that_are_assigned_to_are_those_of_the_frame(text: str, names: set[str]) -> None:
+    assert expressions.targets(text) == names
+
+
 def test_assignments_are_told_from_expressions() -> None:
     assert expressions.is_assignment("A[j, 0] = 2.5")
     assert expressions.is_assignment("j += 1")

@@ -22,7 +22,7 @@ from pkdb_tui.engine.native.mi import Record, quote
 from pkdb_tui.engine.native.proc import attach_remedy
 
 SIDE = Path(__file__).with_name("gdbside_cuda.py")
-SETTINGS = (*mi_controller.SETTINGS, "set non-stop off", "skip -gfi */pk_*.hpp")
+SETTINGS = (*mi_controller.SETTINGS, "set non-stop off", "skip -gfi */pk_common.hpp", "skip -gfi */pk_device.hpp")
 # The host's signals are the program's own, but for the one that interrupts it; a device's exceptions stop as they do.
 SET_UP = f"""import gdb
 for text in {SETTINGS!r}:

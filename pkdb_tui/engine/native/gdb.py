@@ -42,7 +42,9 @@ SETTINGS = (
     *mi_controller.SETTINGS, "set non-stop on",
     "handle all nostop noprint pass", "handle SIGINT nostop noprint pass",
     "handle SIGSEGV SIGFPE SIGABRT SIGBUS SIGILL stop print pass",
-    "skip -rfu ^(Kokkos|std|desul|pk)::", "skip -gfi */pk_*.hpp", "skip -gfi /usr/include/*",
+    "skip -rfu ^(Kokkos|std|desul|pk)::", "skip -gfi /usr/include/*",
+    # By name, because functions of PyKokkos' kernels begin in pk_glue.hpp.
+    "skip -gfi */pk_common.hpp", "skip -gfi */pk_runtime.hpp",
 )  # fmt: skip
 ATTACH_SECONDS = 5.0
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from kernel_programs import BODY, Compile, KernelProgram, compile_kernel
+from kernel_programs import BODY, GLUE, Compile, KernelProgram, compile_kernel
 
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
     """Compile rows of Python and C++ in a folder of their own."""
 
-    def make(rows: str, *, flags: tuple[str, ...] = (), preamble: str = "") -> KernelProgram:
-        return compile_kernel(tmp_path_factory.mktemp("kernel"), rows, flags=flags, preamble=preamble)
+    def make(rows: str, *, flags: tuple[str, ...] = (), preamble: str = "", glue: str = GLUE) -> KernelProgram:
+        return compile_kernel(tmp_path_factory.mktemp("kernel"), rows, flags=flags, preamble=preamble, glue=glue)
 
     return make
 

@@ -52,14 +52,14 @@ Compile = Callable[..., KernelProgram]
 
 
 def compile_kernel(
-    folder: Path, rows: str, *, flags: tuple[str, ...] = (), preamble: str = "", name: str = "kernel"
+    folder: Path, rows: str, *, flags: tuple[str, ...] = (), preamble: str = "", name: str = "kernel", glue: str = GLUE
 ) -> KernelProgram:
     """Write the script, generate its C++ and compile it as a debug build."""
     pairs = [tuple(part.rstrip() for part in row.partition("##")[::2]) for row in rows.strip("\n").split("\n")]
     script = folder / f"{name}.py"
     script.write_text("\n".join(python for python, _ in pairs) + "\n")
     source = folder / f"{name}.cpp"
-    source.write_text(_generated(pairs, str(script), preamble))
+    source.write_text(_generated(pairs, str(script), preamble, glue))
     binary = folder / f"{name}.so"
     command = ["g++", *FLAGS, *flags, f"-I{INCLUDE}", str(source), "-o", str(binary)]
     subprocess.run(command, check=True, capture_output=True, text=True)
@@ -90,9 +90,9 @@ def _has_code(row: tuple[str, ...]) -> bool:
     return bool(python and generated) and not python.startswith(("def ", "@"))
 
 
-def _generated(pairs: list[tuple[str, ...]], script: str, preamble: str) -> str:
+def _generated(pairs: list[tuple[str, ...]], script: str, preamble: str, glue: str) -> str:
     parts = ['#include "pk_runtime.hpp"', preamble, "PK_DEFINE_GLOBALS", "namespace pkk_test {"]
     for number, row in enumerate(pairs, 1):
         if row[1].strip():
-            parts += [f'#line {number} "{script}"' if _has_code(row) else GLUE, row[1]]
-    return "\n".join([*parts, GLUE, "}", LAUNCH])
+            parts += [f'#line {number} "{script}"' if _has_code(row) else glue, row[1]]
+    return "\n".join([*parts, glue, "}", LAUNCH])

@@ -33,6 +33,29 @@ static __attribute__((noinline)) void pk_meet() {
     )
 
 
+async def test_step_enters_a_function_that_begins_in_generated_code(compiled: Compile) -> None:
+    """As those of PyKokkos' kernels do."""
+    program = compiled(
+        f"""
+                                   ## PK_FUNCTION double half(double x) {{
+def half(x):                       ##
+    y: float = x / 2.0             ## double y = x / 2.0;
+    return y                       ## return y;
+                                   ## }}
+def work(i, acc, a):               ## {BODY}
+    a[i] = half(a[i])              ## a(i) = half(a(i));
+    acc += a[i]                    ## acc += a(i);
+                                   ## }}
+""",
+        glue='#line 1 "pk_glue.hpp"',
+    )
+    async with Debugged(program, threads=1, count=2) as run:
+        await run.begin(run.at("half(a[i])"))
+        await run.stop()
+        await run.step(StepKind.STEP, 0)
+        assert await run.place_of(0) == ("half", program.line("y: float"))
+
+
 async def test_next_walks_the_lines_of_one_thread(calls: KernelProgram) -> None:
     async with Debugged(calls, threads=2, count=4) as run:
         await run.begin(run.at("total: float"))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-
-from cli import FIXTURES, Run, plain, send_signal, terminal
+from cli import FIXTURES, Run, plain, terminal
 
 SCRIPT = "evaluations.py"
 T, LAUNCHED, SCALED = 14, 30, 25  # lines: of `t`, of the launch, of the statement of `scaled`
@@ -225,7 +223,7 @@ def test_ctrl_c_breaks_an_evaluation_off() -> None:
             child.expect_exact("pkdb> ")
         child.sendline("print('begun'); __import__('time').sleep(60)")
         child.expect_exact("begun")
-        send_signal(child, signal.SIGINT)
+        child.sendintr()
         child.expect_exact("error: interrupted")
         child.sendline("1 + 1")
         child.expect_exact("2")
@@ -359,7 +357,7 @@ def test_ctrl_c_pauses_what_is_debugged_and_it_can_be_broken_off() -> None:
             child.expect_exact("pkdb> ")
         child.sendline("debug print('begun'); exec('while True: pass')")
         child.expect_exact("begun")
-        send_signal(child, signal.SIGINT)
+        child.sendintr()
         child.expect_exact("stopped: pause")
         child.expect_exact("pkdb> ")
         child.sendline("debug")

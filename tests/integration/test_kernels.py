@@ -216,7 +216,7 @@ def test_ctrl_c_stops_a_running_kernel_at_its_line(debugged: bool, monkeypatch: 
         if not debugged:
             child.expect_exact("here kernel")
         for _ in range(10):
-            send_signal(child, signal.SIGINT)
+            child.sendintr()
             found = child.expect(
                 [
                     r"stopped: pause long_kernel\.py:(\d+) in spin thread \d",

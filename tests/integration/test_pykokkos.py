@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pexpect
 import pytest
-from cli import PROMPT, send_signal, terminal
+from cli import PROMPT, terminal
 
 PYTHON = os.environ.get("PKDB_PYKOKKOS", sys.executable)
 PROGRAM = """import numpy as np
@@ -175,7 +174,7 @@ PAUSE_AT_LAUNCH = r"stopped: pause sums\.py:1[6-9] in <module>"
 def paused(child: pexpect.spawn[str], expected: str) -> None:
     """Ctrl-C until `expected` comes: it may come before the program goes on, or before it has entered the kernel."""
     for _ in range(10):
-        send_signal(child, signal.SIGINT)
+        child.sendintr()
         found = child.expect([expected, PAUSE_AT_LAUNCH, pexpect.TIMEOUT], timeout=10)
         if found == 0:
             return
@@ -221,3 +220,15 @@ def test_a_pause_after_the_attach_stops_in_the_kernel_again_and_again(tmp_path: 
         child.expect(pexpect.EOF)
         child.close()
         assert child.exitstatus == 0
+
+
+def test_another_kernel_in_the_space_of_a_stopped_one_is_refused_and_runs_in_another(tmp_path: Path) -> None:
+    """PyKokkos would have it wait for the stopped one for ever."""
+    launch = "pk.parallel_for(pk.RangePolicy(pk.ExecutionSpace.{}, 0, 4), fill, out=other)"
+    fill = "@pk.workunit\ndef fill(i: int, out: pk.View1D[pk.double]):\n    out[i] = 7.0\n\n\nother = np.zeros(4)\n"
+    run = debug(
+        tmp_path, "set timeout 100", "break 9", "continue", launch.format("OpenMP"), launch.format("Serial"), "other",
+        "delete", "continue", program=LONG.replace("out, policy =", f"{fill}out, policy ="),
+    )  # fmt: skip
+    assert "RuntimeError: no other kernel can begin in OpenMP while spin is stopped in it" in run.stderr
+    assert "array([7., 7., 7., 7.])" in run.stdout

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
 
 import pexpect
-from cli import FIXTURES, PROMPT, Run, send_signal, terminal
+from cli import FIXTURES, PROMPT, Run, terminal
 from runtimes import OnRuntime
 
 
@@ -87,7 +86,7 @@ def test_a_pause_finds_its_way_in_one_that_runs_unseen(tmp_path: Path) -> None:
         child.sendline("continue")
         child.expect_exact("round 1\r\nround 1")
         for _ in range(10):
-            send_signal(child, signal.SIGINT)
+            child.sendintr()
             if child.expect([r"pause again\.py:(\d+) in spin thread", r"pause again\.py:\d+ in <module>"]) == 0:
                 break
             child.expect_exact(PROMPT)

@@ -32,6 +32,11 @@ LEFT_BEHIND = (
 )
 LOG_SECONDS = 0.2  # a launch that ends sooner after the log was told is told of with the next one, or at the next stop
 
+BUSY = (
+    "no other kernel can begin in {space} while {kernel} is stopped in it; "
+    "another space, such as Serial, can run one, and so can this one when {kernel} is over"
+)
+
 
 class Dispatch:
     """Decides per launch; `spans` tells which lines of a file are kernel lines."""
@@ -44,6 +49,7 @@ class Dispatch:
         self._log = LaunchLog()
         # One at a time, while `debugger.stop_lock` is held.
         self._ready: Attended | None = None
+        self._busy: tuple[int, Any] | None = None  # (thread, launch) of a framework that lets no other begin meanwhile
         self.runs = Runs(adapters)
         self.sign = Sign()
         self._count = 0
@@ -184,6 +190,8 @@ class Dispatch:
     def _launch(self, adapter: Adapter, launch: Any, caller: FrameType, number: int) -> Any:
         ident = _thread.get_ident()
         if ident in self.debugger.tracer.quiet:
+            if self._busy is not None and self._busy[0] != ident and self._busy[1].space == launch.space:
+                raise RuntimeError(BUSY.format(space=launch.space, kernel=self._busy[1].kernel.name))
             return launch.run()  # by an expression of the person's: no launch of the program's, and no place to stop
         epoch = adapter.epoch  # before anything is looked up: what changes from here on makes it an old one
         record = self._log.note(launch, caller)
@@ -312,6 +320,7 @@ class Dispatch:
         self.debugger.take_turn()
         ready = Attended(number, frames.stack_of(caller), launch.arguments, self._serve)
         self._ready = ready
+        self._busy = (_thread.get_ident(), launch) if adapter.one_at_a_time else None
         outcome = Outcome()
         try:
             self.debugger.announce_launches()
@@ -330,7 +339,7 @@ class Dispatch:
             self._look_away(ready)
 
     def _look_away(self, attended: Attended) -> None:
-        self._ready = None
+        self._ready = self._busy = None
         attended.close()
         self.debugger.wake()  # while no other launch can be looked at
         self.debugger.stop_lock.release()

@@ -18,10 +18,14 @@ def bar(value: float, low: float, high: float) -> str:
 def level(value: float, low: float, high: float, top: int) -> int | None:
     """How high a value lies, from 0 to `top`; None for what isn't finite.
 
-    Exact, because the difference of two floats may be more than the greatest one, and large integers are no floats.
+    Large integers, which are no floats, and floats too small to be halved are compared exactly, which takes longer.
     """
-    if not isinstance(value, int) and not math.isfinite(value):
+    if all(isinstance(number, int) for number in (value, low, high)):
+        return round(Fraction(int(value) - int(low), int(high) - int(low)) * top) if low < high else (top + 1) // 2
+    if not math.isfinite(value):
         return None
     if not low < high:
         return (top + 1) // 2
+    if span := high / 2 - low / 2:  # halves, because the difference of two finite numbers may be none
+        return round((value / 2 - low / 2) / span * top)
     return round((Fraction(value) - Fraction(low)) / (Fraction(high) - Fraction(low)) * top)

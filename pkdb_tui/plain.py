@@ -172,9 +172,8 @@ class Plain:
             self._quit = True
             return
         if self.session.phase.running and self._input.terminal:
-            with self._input.given_to(
-                self.session.write_input
-            ):  # while the program runs, what is typed is the program's
+            # While the program runs, what is typed is the program's.
+            with self._input.given_to(self.session.write_input):
                 await self._rest()
         else:
             await self._rest()

@@ -15,7 +15,6 @@ from pkdb_tui.engine.kernel_side import DEVICES
 from pkdb_tui.engine.native.base import NativeVariable
 from pkdb_tui.engine.native.proc import threads_of
 from pkdb_tui.engine.protocol import ClauseBody, EvaluateBody, KernelVariable
-from pkdb_tui.engine.snapshots import NATIVE
 
 if TYPE_CHECKING:
     from pkdb_tui.engine.session import Session
@@ -143,11 +142,10 @@ class Evaluator:
             raise self._blocked
         if session.program is not None and not self._running:
             self._before = threads_of(session.program.pid)
-        place = session.places[snapshot.frame]
         request = session.connection.request(
             "evaluate",
             expression=text,
-            frame=place.index if place.side != NATIVE else 0,
+            frame=session.places[snapshot.frame].in_python,
             timeout=timeout,
             mode=mode,
             kernel=bodies(kernel),

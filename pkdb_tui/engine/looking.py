@@ -246,11 +246,11 @@ class Looking:
         """What Python has under that expression; with a kernel's variables, in the frame that launched it."""
         from pkdb_tui.engine import slices
 
-        place = self._session.places[self._session.require_stop().frame]
+        snapshot = self._session.require_stop()
         raw = await self._session.connection.request(
             "readSlice",
             expression=expression,
-            frame=place.index if place.side != NATIVE else 0,
+            frame=self._session.places[snapshot.frame].in_python,
             limit=limit,
             kernel=evaluating.bodies(variables.values()),
         )
@@ -299,13 +299,13 @@ class Looking:
                 raise error from None
 
     async def _watched_in_kernel(self, expression: str, variables: Mapping[str, NativeVariable]) -> Evaluation:
-        from pkdb_tui.engine import expressions
+        from pkdb_tui.engine import expressions, slices
 
         reader = self._session.kernels.controller.read_memory
         constants = await self.constants(expression, variables)
         value = await expressions.view(expression, variables, reader, limit=WATCH_LIMIT, constants=constants)
         if getattr(value, "shape", ()):
-            part = await self.read_slice(expression, WATCH_LIMIT)
+            part = await slices.read(expression, variables, reader, WATCH_LIMIT, constants=constants)
             return Evaluation(text="", type=part.dtype, slice=part)
         plain = await expressions.evaluate(expression, variables, reader, constants=constants)
         return Evaluation(text=plain.text, type=plain.type, value=plain.value)
@@ -356,11 +356,10 @@ class Looking:
         if self._session.placing.python_blocked:
             return matches
         snapshot = self._session.require_stop()
-        place = self._session.places[snapshot.frame]
         body = await self._session.connection.request(
             "complete",
             text=text,
-            frame=0 if place.side == NATIVE else place.index,
+            frame=self._session.places[snapshot.frame].in_python,
             kernel=evaluating.bodies(names.values()),
         )
         return matches + [match for match in body["matches"] if match not in matches]

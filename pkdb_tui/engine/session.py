@@ -49,7 +49,7 @@ from pkdb_tui.engine.moves import Moves, Verb
 from pkdb_tui.engine.native.base import Controller, ControllerEvent, Triple
 from pkdb_tui.engine.placing import Placing
 from pkdb_tui.engine.python_side import PythonSide
-from pkdb_tui.engine.snapshots import NATIVE, Place, VariableHistory
+from pkdb_tui.engine.snapshots import Place, VariableHistory
 from pkdb_tui.engine.terminal_input import TerminalInput
 from pkdb_tui.engine.watches import WatchList
 
@@ -274,8 +274,7 @@ class Session:
         Raises PkdbError when a name is no kernel, or when their parameters differ.
         """
         snapshot = self.require_stop()
-        place = self.places[snapshot.frame]
-        frame = place.index if place.side != NATIVE else 0
+        frame = self.places[snapshot.frame].in_python
         return await self.substitutions.add(kernel, replacement, file, line, frame)
 
     async def describe_file(self, path: str) -> SourceInfo:

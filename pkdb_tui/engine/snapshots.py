@@ -20,6 +20,11 @@ class Place(msgspec.Struct, frozen=True):
     side: str
     index: int
 
+    @property
+    def in_python(self) -> int:
+        """The frame for Python code: for one of a kernel, the one that launched it."""
+        return self.index if self.side != NATIVE else 0
+
 
 def python_frames(bodies: Sequence[FrameBody], *, glue: bool, start: int = 0) -> tuple[list[Frame], list[Place]]:
     """Frames to show, with their places; `start` is the index the first one gets."""

@@ -40,9 +40,8 @@ KERNEL_GRACE = 0.1  # a kernel over by then needs no native pause
 
 def _loop_runs() -> bool:
     """Whether this thread is inside a running event loop; asyncio is not imported to find out."""
-    running_loop = getattr(
-        sys.modules.get("asyncio"), "_get_running_loop", None
-    )  # half imported, it may not be there yet
+    # It may be half imported.
+    running_loop = getattr(sys.modules.get("asyncio"), "_get_running_loop", None)
     return running_loop is not None and running_loop() is not None
 
 

@@ -49,9 +49,8 @@ class LensScreen(Guarded, ModalScreen[None]):
     def __init__(self, lens: Lens, palette: Palette) -> None:
         super().__init__()
         self._lens = lens
-        self._palette = palette
         plane = lens.plane
-        self.table = LensTable(palette, plane.rows, plane.columns, self._row_name)
+        self.table = LensTable(palette, plane.rows, plane.columns, plane.row_name)
         self._element = Static(markup=False)
         self._numbers = Static(markup=False)
         self._values: tuple[int, int, Values] | None = None  # (top, left, elements) that are on screen
@@ -70,9 +69,6 @@ class LensScreen(Guarded, ModalScreen[None]):
         self.query_one("#lens").border_title = self._lens.title
         self._fetch()
         self._measure()
-
-    def _row_name(self, row: int) -> str:
-        return str(row * ACROSS if self._lens.plane.flat else row)
 
     # --- fetching ---
 
@@ -101,16 +97,16 @@ class LensScreen(Guarded, ModalScreen[None]):
 
     async def _window(self) -> None:
         top, left, height, width = self.table.wanted
+        plane = self._lens.plane
+        if plane.flat:
+            left = 0  # whole rows come
         values = await self._lens.window(top, left, height, width)
         self._values = top, left, values
         marked: frozenset[tuple[int, int]] = frozenset()
-        flat = self._lens.plane.flat
         if self._condition and values.size:
             held = np.flatnonzero(await matches(self._condition, values))
-            across = ACROSS if flat else values.shape[1]
-            marked = frozenset((top + int(at) // across, left + int(at) % across) for at in held)
-        rows = [values[at : at + ACROSS] for at in range(0, len(values), ACROSS)] if flat else values
-        self.table.fill(top, 0 if flat else left, [list(row) for row in rows], marked)
+            marked = frozenset(plane.at(top, left, values, int(at)) for at in held)
+        self.table.fill(top, left, plane.in_rows(values), marked)
         self._show_element()
 
     def _measure(self) -> None:
@@ -174,7 +170,8 @@ class LensScreen(Guarded, ModalScreen[None]):
         if self._lens.planes < 2:
             self._say("This array has one plane only.")
             return
-        self._lens.turn(step)
+        self.workers.cancel_group(self, "search")
+        self._lens = self._lens.turned(step)
         self._values, self._said = None, ""
         self.table.reset(self._lens.plane.rows, self._lens.plane.columns)
         self.query_one("#lens").border_title = self._lens.title

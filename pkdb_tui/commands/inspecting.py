@@ -79,14 +79,11 @@ async def lens(session: Session, text: str) -> Reply:
 
 async def _corner(lens: Lens) -> str:
     """The first rows and columns, with their numbers."""
-    from pkdb_tui.engine.lens import ACROSS
-
-    values = await lens.window(0, 0, CORNER, CORNER)
-    rows = [list(values)[at : at + ACROSS] for at in range(0, len(values), ACROSS)] if lens.plane.flat else values
+    rows = lens.plane.in_rows(await lens.window(0, 0, CORNER, CORNER))
     texts = formatting.columns([value for row in rows for value in row])
     cell = max(len(text) for text in texts)
     shown = iter(texts)
-    names = [str(lens.plane.index(row, 0)[-1 if lens.plane.flat else -2]) for row in range(len(rows))]
+    names = [lens.plane.row_name(row) for row in range(len(rows))]
     width = max(map(len, names))
     head = " " * width + "".join(f"  {column:>{cell}}" for column in range(max(len(row) for row in rows)))
     body = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import math
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -77,6 +78,21 @@ class Plane:
     def size(self) -> int:
         return self.shape[0] if self.flat else self.rows * self.columns
 
+    def row_name(self, row: int) -> str:
+        """The index that a row begins with."""
+        return str(row * ACROSS if self.flat else row)
+
+    def in_rows(self, values: Values) -> list[list[Any]]:
+        """Elements that were fetched as they stand, the last row of one dimension maybe shorter."""
+        if self.flat:
+            return [list(values[at : at + ACROSS]) for at in range(0, len(values), ACROSS)]
+        return [list(row) for row in values]
+
+    def at(self, top: int, left: int, values: Values, position: int) -> tuple[int, int]:
+        """(row, column) of one of the elements fetched from a row and column on, by its place among them."""
+        row, column = divmod(position, ACROSS if self.flat else values.shape[1])
+        return top + row, left + column
+
     def index(self, row: int, column: int) -> tuple[int, ...]:
         """The element's index in the array."""
         return (row * ACROSS + column,) if self.flat else (*self.lead, row, column)
@@ -91,14 +107,16 @@ class Plane:
 
 
 class Lens:
-    """One array at one stop."""
+    """One plane of an array at one stop."""
 
     def __init__(self, text: str, fetch: Fetch, head: Slice) -> None:
         self.text = text
         self.dtype = head.dtype
         self.layout = head.layout
         self.plane = Plane(head.shape, (0,) * (len(head.shape) - 2))
+        self._expression = FREE.sub(":", text)
         self._fetch = fetch
+        self._surveyed: Survey | None = None
         self._kept: Values | None = None  # all of the plane
         self._kept_all: Values | None = None  # all of the array, where it can be evaluated only once
 
@@ -139,14 +157,14 @@ class Lens:
         plane = f"  [{', '.join([*map(str, self.plane.lead), ':', ':'])}]" if self.planes > 1 else ""
         return f"{self.text}  {self.dtype} {'×'.join(map(str, self.plane.shape))}  {self.layout}{plane}"
 
-    def turn(self, step: int) -> None:
-        """To another plane of an array of more than two dimensions."""
-        if self.planes < 2:
-            return
+    def turned(self, step: int) -> Lens:
+        """On another plane of an array of more than two dimensions; what is under way on this one stays on it."""
         outer = self.plane.shape[:-2]
-        position = (int(np.ravel_multi_index(self.plane.lead, outer)) + step) % self.planes
-        self.plane = Plane(self.plane.shape, tuple(map(int, np.unravel_index(position, outer))))
-        self._kept = None
+        position = (int(np.ravel_multi_index(self.plane.lead, outer)) + step) % self.planes if outer else 0
+        other = copy.copy(self)
+        other.plane = Plane(self.plane.shape, tuple(map(int, np.unravel_index(position, outer))) if outer else ())
+        other._kept = other._surveyed = None
+        return other
 
     async def whole(self) -> Values | None:
         """All of the plane, rows by columns, or of one dimension; None where that is too much to keep."""
@@ -175,12 +193,14 @@ class Lens:
                 yield top, left, await self.window(top, left, down, across)
 
     async def survey(self) -> Survey:
-        """Statistics over all elements of the plane, or of a sample of a large one."""
-        values = await self.whole()
-        step = (1, 1)
-        if values is None:
-            values, step = await self.sample(SAMPLED, SAMPLED)
-        return Survey(slices.statistics(values), _norm(values), _bins(values), step)
+        """Statistics over all elements of the plane, or of a sample of a large one; made once."""
+        if self._surveyed is None:
+            values = await self.whole()
+            step = (1, 1)
+            if values is None:
+                values, step = await self.sample(SAMPLED, SAMPLED)
+            self._surveyed = Survey(slices.statistics(values), _norm(values), _bins(values), step)
+        return self._surveyed
 
     async def sample(self, rows: int, columns: int) -> tuple[Values, tuple[int, int]]:
         """(every so many elements, the steps), at most so many rows and columns, or rows × columns of one dimension."""
@@ -212,7 +232,7 @@ class Lens:
             chosen = flat[present]
             at = int(present[chosen.argmin() if least else chosen.argmax()])
             if best is None or (flat[at] < best if least else flat[at] > best):
-                best, place = flat[at], self._at(top, left, values, at)
+                best, place = flat[at], self.plane.at(top, left, values, at)
         return place
 
     async def next(self, condition: str, after: tuple[int, int]) -> tuple[int, int] | None:
@@ -223,16 +243,12 @@ class Lens:
         first: tuple[int, int] | None = None
         async for top, left, values in self.blocks():
             for at in np.flatnonzero(await matches(condition, values)):
-                place = self._at(top, left, values, int(at))
+                place = self.plane.at(top, left, values, int(at))
                 if place > after:
                     return place
                 if first is None or place < first:
                     first = place
         return first
-
-    def _at(self, top: int, left: int, values: Values, at: int) -> tuple[int, int]:
-        row, column = divmod(at, ACROSS if self.plane.flat else values.shape[1])
-        return top + row, left + column
 
     def _box(self, rows: slice, columns: slice) -> str:
         if self.plane.flat:
@@ -241,7 +257,7 @@ class Lens:
         return f"[{', '.join([*map(str, self.plane.lead), _text(rows), _text(columns)])}]"
 
     async def _part(self, box: str, most: int) -> Values:
-        part = await self._fetch(f"({FREE.sub(':', self.text)}){box}", most)
+        part = await self._fetch(f"({self._expression}){box}", most)
         if part.truncated:
             raise ExpressionError(f"`{self.text}` came back incomplete: {part.values.size} of {part.total} elements.")
         return np.asarray(part.values).reshape(part.shape)

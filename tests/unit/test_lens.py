@@ -60,7 +60,7 @@ async def test_all_that_is_found_in_parts_is_what_numpy_finds_in_the_whole(shape
             place = following
             found.append(a[opened.plane.index(*place)])
         assert found == list(plane[plane > 0.5])
-        opened.turn(1)
+        opened = opened.turned(1)
 
 
 @pytest.mark.usefixtures("small")
@@ -85,6 +85,22 @@ async def test_a_small_array_is_fetched_once() -> None:
     await opened.extreme(True)
     assert (await opened.window(1, 1, 2, 2)).tolist() == [[6, 7], [11, 12]]
     assert len(program.asked) == 2
+
+
+@pytest.mark.usefixtures("small")
+async def test_what_is_under_way_on_a_plane_stays_on_it() -> None:
+    a = np.arange(240.0).reshape(2, 30, 4)
+    opened = await Lens.open("a", Program(a=a).fetch)
+    other, parts = opened, []
+    async for _, _, values in opened.blocks():
+        other = opened.turned(1)
+        await other.window(0, 0, 1, 1)
+        parts.append(values)
+    assert len(parts) == 3
+    assert np.array_equal(np.concatenate(parts), a[0])
+    assert (await other.survey()).statistics.maximum > 120
+    assert (await opened.survey()).statistics.minimum == 0
+    assert opened.turned(2).plane == opened.plane
 
 
 async def test_what_may_change_the_program_is_evaluated_once() -> None:

@@ -13,6 +13,7 @@ from whole import carried_out, debugging, rows, seen, until_phase, until_seen
 
 from pkdb_tui.app import PkdbApp
 from pkdb_tui.engine.api import Phase
+from pkdb_tui.lens_screen import LensScreen
 
 pytestmark = pytest.mark.usefixtures("no_settings")
 TEXT = """import numpy as np
@@ -121,3 +122,24 @@ async def test_it_asks_for_an_array_where_there_is_none_and_refuses_what_is_none
         await until_seen(app, pilot, "look at array:")
         await pilot.press(*"7", "enter")
         await until_seen(app, pilot, "`7` is one value, no array.")
+
+
+async def test_what_is_marked_is_what_the_condition_holds_for_where_columns_are_out_of_sight(tmp_path: Path) -> None:
+    async with looking(tmp_path, "line % 0.004", (60, 12)) as (app, pilot):
+        await pilot.press("dollar_sign", "slash", *"v<0.002", "enter")
+        await until_seen(app, pilot, "v<0.002")
+        await carried_out(app, pilot)
+        await pilot.press("dollar_sign")
+        await carried_out(app, pilot)
+        screen = app.screen
+        assert isinstance(screen, LensScreen)
+        assert screen.table.left > 0
+        color = app.palette.changed.color
+        cells = [
+            (float(segment.text), segment.style is not None and segment.style.color == color)
+            for y in range(1, screen.table.size.height)
+            for segment in list(screen.table.render_line(y))[2:]
+            if "." in segment.text
+        ]
+        assert {marked for _, marked in cells} == {True, False}
+        assert all(marked == (value < 0.002) for value, marked in cells)

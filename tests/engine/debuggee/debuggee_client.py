@@ -81,14 +81,7 @@ class Client:
         if not ready:
             raise AssertionError(f"nothing came within {PATIENCE} s; output {self.output!r}; got {self.messages[-3:]}")
         if self.terminal in ready:
-            try:
-                data = os.read(self.terminal, 65536)
-            except OSError:
-                data = b""
-            if not data:
-                os.close(self.terminal)
-                self.terminal = None  # type: ignore[assignment]
-            self.output += data
+            self._read_terminal()
         if self.socket in ready:
             data = self.socket.recv(65536)
             if not data:
@@ -107,7 +100,17 @@ class Client:
     def _take_output(self) -> None:
         """All that the program has written so far."""
         while self.terminal is not None and select.select([self.terminal], [], [], 0)[0]:
-            self.output += os.read(self.terminal, 65536)
+            self._read_terminal()
+
+    def _read_terminal(self) -> None:
+        try:
+            data = os.read(self.terminal, 65536)
+        except OSError:
+            data = b""
+        if not data:
+            os.close(self.terminal)
+            self.terminal = None  # type: ignore[assignment]
+        self.output += data
 
     def _next(self, wanted: Any, patience: float = PATIENCE) -> Json:
         deadline = time.monotonic() + patience
@@ -208,6 +211,8 @@ class Client:
 
     @property
     def printed(self) -> str:
+        """What the program has written so far, also where its message about a stop came in before it."""
+        self._take_output()
         return self.output.decode().replace("\r\n", "\n")
 
     def close(self) -> None:

@@ -78,9 +78,7 @@ def _shared(session: Session, made: Breakpoint) -> list[str]:
     group=GROUP,
 )
 async def break_(session: Session, text: str) -> Reply:
-    if not text:
-        return listing(session)
-    return await add(session, parse_break(session, text))
+    return await add(session, parse_break(session, text)) if text else listing(session)
 
 
 @registry.command(
@@ -92,7 +90,7 @@ async def break_(session: Session, text: str) -> Reply:
     group=GROUP,
 )
 async def tbreak(session: Session, text: str) -> Reply:
-    return await add(session, parse_break(session, text, temporary=True))
+    return await add(session, parse_break(session, text, temporary=True)) if text else listing(session)
 
 
 @registry.command(
@@ -129,7 +127,7 @@ async def watch(session: Session, text: str) -> Reply:
 @registry.command(
     "delete",
     "remove breakpoints",
-    aliases=("d", "del", "clear", "cl"),
+    aliases=("del", "clear", "cl"),
     usage="delete [NUMBER ...|FILE:LINE]",
     details="Without arguments: all of them.",
     group=GROUP,

@@ -74,9 +74,6 @@ def _place(session: Session, file: str, spot: str) -> tuple[str, int, str]:
 def parse_break(session: Session, text: str, *, temporary: bool = False) -> BreakpointSpec:
     """`[FILE:]LINE | [FILE:]FUNCTION` then `thread T`, `ignore N`, `if CONDITION` (or pdb's `, CONDITION`)."""
     text = text.strip()
-    if not text:
-        frame = session.require_stop().location
-        return BreakpointSpec(file=frame.file, line=frame.line, temporary=temporary)
     (file, line, function), rest = read_place(session, text)
     rest, comma, behind = rest.strip().partition(",") if rest.lstrip().startswith(",") else (rest.strip(), "", "")
     condition = behind.strip()

@@ -87,14 +87,14 @@ def _here(snapshot: StopSnapshot) -> Reply:
 
 
 @registry.command(
-    "up", "select the frame that called this one", usage="up [N]", phases=STOPPED, key="ctrl+up", group=GROUP
+    "up", "select the frame that called this one", aliases=("u",), usage="up [N]", phases=STOPPED, key="u", group=GROUP
 )
 async def up(session: Session, text: str) -> Reply:
     return await _move(session, text, 1)
 
 
 @registry.command(
-    "down", "select the frame this one called", usage="down [N]", phases=STOPPED, key="ctrl+down", group=GROUP
+    "down", "select the frame this one called", aliases=("d",), usage="down [N]", phases=STOPPED, key="d", group=GROUP
 )
 async def down(session: Session, text: str) -> Reply:
     return await _move(session, text, -1)
@@ -107,7 +107,9 @@ async def _move(session: Session, text: str, direction: int) -> Reply:
     count = int(text) if text else 1
     target = max(0, min(snapshot.frame + direction * count, len(snapshot.frames) - 1))
     if target == snapshot.frame:
-        raise UsageError("This is the outermost frame." if direction > 0 else "This is the innermost frame.")
+        if direction > 0:
+            raise UsageError("This is the outermost frame.")
+        raise UsageError("This is the innermost frame.", f"`delete {text}` deletes a breakpoint." if text else "")
     return _here(await session.select_frame(target))
 
 

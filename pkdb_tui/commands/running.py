@@ -97,7 +97,7 @@ async def finish(session: Session, text: str) -> Reply:
     usage="until [LINE]",
     details="Without a line: to the next line greater than this one, so that loops run out.",
     phases=STOPPED,
-    key="u",
+    key="O",
     group=GROUP,
 )
 async def until(session: Session, text: str) -> Reply:

@@ -178,10 +178,22 @@ def test_args_where_up_and_down() -> None:
     ]
 
 
+def test_u_and_d_are_up_and_down_and_take_no_breakpoint_away() -> None:
+    lines = shown("break 7", "continue", "u", "print amount", "d", "break")
+    assert [line for line in lines[3:] if not line.startswith("  ")] == [
+        "orders.py:14 in invoice",
+        "5.0",
+        "orders.py:7 in price",
+        "breakpoint 1 at orders.py:7: bound, hit 1 time",
+    ]
+
+
 def test_up_and_down_end_at_the_ends_of_the_stack() -> None:
     run = plain("orders.py", commands=["up"])
     assert run.err.splitlines() == ["error: This is the outermost frame.", "error: the command `up` was refused"]
-    assert plain("orders.py", commands=["down"]).err.startswith("error: This is the innermost frame.")
+    assert plain("orders.py", commands=["down"]).err.startswith("error: This is the innermost frame.\n")
+    advised = "error: This is the innermost frame. `delete 1` deletes a breakpoint.\n"  # what gdb's `d 1` does
+    assert plain("orders.py", commands=["d 1"]).err.startswith(advised)
 
 
 def test_statements_change_the_program() -> None:

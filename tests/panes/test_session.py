@@ -516,9 +516,25 @@ async def test_the_palette_names_the_keys(tmp_path: Path) -> None:
         about = {command.title: command.help for command in app.get_system_commands(app.screen)}
         assert about["step"].endswith("(key s)")
         assert about["pause"].endswith("(key ^C)")
-        assert about["up"].endswith("(key ^up)")
+        assert about["up"].endswith("(key u)")
         assert about["tbreak"].endswith("(key T)")
         assert "key" not in about["jump"]
+        await app.bridge.session.quit()
+
+
+async def test_u_and_d_look_at_frames_and_move_nothing(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "def f(n):\n    m = n\n    return m\n\nf(1)\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await app.carry_out("break 2")
+        await pilot.press("c")
+        await carried_out(app, pilot)
+        for key, frame, function in (("u", 1, "<module>"), ("d", 0, "f"), ("ctrl+up", 1, "<module>")):
+            await pilot.press(key)
+            await carried_out(app, pilot)
+            snapshot = app.bridge.session.require_stop()
+            assert (snapshot.frame, snapshot.location.function) == (frame, function)
+            assert (snapshot.frames[0].line, len(app.bridge.session.breakpoints)) == (2, 1)
         await app.bridge.session.quit()
 
 

@@ -85,6 +85,7 @@ class PkdbApp(Guarded, Actions):
         self._commands = list(commands)
         self._remember = remember
         self.internal_errors: list[Exception] = []
+        self._again = ""  # what an empty line in the console does once more
         self.commands_done = asyncio.Event()  # what was given beforehand has been carried out
 
     def compose(self) -> ComposeResult:
@@ -237,7 +238,13 @@ class PkdbApp(Guarded, Actions):
             self.key_line.say(text, fault=fault, notice=notice)
 
     def run_command(self, text: str, *, quiet: bool = True) -> None:
-        self.run_worker(self.carry_out(text, quiet=quiet), group="commands")
+        self.run_worker(self._carry_out_parts(text, quiet=quiet), group="commands")
+
+    async def _carry_out_parts(self, text: str, *, quiet: bool) -> None:
+        """The commands of a line, up to one that is refused."""
+        for part in self.bridge.parts(text):
+            if not await self.carry_out(part, quiet=quiet):
+                return
 
     def _keep(self) -> str:
         """What the next session finds again; why it could not be kept, empty when it was."""
@@ -296,8 +303,11 @@ class PkdbApp(Guarded, Actions):
         text = message.text.removeprefix(":")  # the key that leads here, typed once more
         if message.once:
             self.go_back()
+        elif not text.strip() and self.bridge.phase.stopped:
+            text = self._again
         if not text.strip():
             return
+        self._again = self.bridge.again(text)
         if message.once and self.workspace.is_tab(self._came_from):
             self.run_command(text)  # the console goes out of sight: the answer is in the key line, too
             return

@@ -197,3 +197,13 @@ class Bridge:
     @staticmethod
     def incomplete(text: str) -> bool:
         return language.incomplete(text)
+
+    @staticmethod
+    def parts(text: str) -> list[str]:
+        """The commands of a line."""
+        return language.parts(text)
+
+    @staticmethod
+    def again(text: str) -> str:
+        """What an empty line behind this one does."""
+        return language.again(text)

@@ -39,6 +39,7 @@ class Plain:
         self._owed = False  # a Ctrl-C came behind lines that are still to be carried out
         self._input = LineInput()
         self._dropped = False  # Ctrl-C came while lines were typed: those before the next one don't count
+        self._again_does = ""  # the line that an empty one repeats
         self._again: asyncio.Task[None] | None = None
         self._task: asyncio.Task[int] | None = None
         self._ending = HUNG_UP
@@ -115,7 +116,7 @@ class Plain:
 
     async def _carry_out(self) -> None:
         for line in self._commands:
-            await self._line(line)
+            await self._typed(line)
             if self._quit:
                 return
         if self._given and not self._input.terminal:
@@ -124,7 +125,7 @@ class Plain:
             typed = await self._read()
             if typed is None:
                 return
-            await self._line(typed)
+            await self._typed(typed)
 
     async def _read(self) -> str | None:
         """One command as typed, over several lines when it is incomplete; None at the end of input."""
@@ -160,23 +161,34 @@ class Plain:
 
         self._again = asyncio.ensure_future(when_all_is_said())
 
-    async def _line(self, line: str) -> None:
+    async def _typed(self, text: str) -> None:
+        """The commands of a line; an empty one at a stop does the last one that stepped or looked further again."""
+        if not text.strip() and self._input.terminal and self.session.phase.stopped:
+            text = self._again_does
+        for line in language.parts(text):
+            if not await self._line(line) or self._quit:
+                return
+        self._again_does = language.again(text)
+
+    async def _line(self, line: str) -> bool:
+        """One command; False when it was refused."""
         try:
             reply = await language.run(line, self.session)
         except PkdbError as error:
             self._refused = self._refused or line
             self.printer.error(error, line)
-            return
+            return False
         self.printer.reply(line, reply)
         if reply.value == "quit":
             self._quit = True
-            return
+            return True
         if self.session.phase.running and self._input.terminal:
             # While the program runs, what is typed is the program's.
             with self._input.given_to(self.session.write_input):
                 await self._rest()
         else:
             await self._rest()
+        return True
 
     async def _rest(self) -> None:
         """Until the program is stopped or has ended, or the prompt is asked for."""

@@ -243,11 +243,12 @@ async def display(session: Session, text: str) -> Reply:
 
 
 @registry.command(
-    "undisplay", "delete watches, or all of them", usage="undisplay [NUMBER ...]", phases=frozenset(Phase),
+    "undisplay", "delete watches, or all of them", usage="undisplay [NUMBER ...|EXPRESSION]", phases=frozenset(Phase),
     group="Looking",
 )  # fmt: skip
 async def undisplay(session: Session, text: str) -> Reply:
-    chosen = numbers(text, "watch") if text else [w.id for w in session.watches]
+    named = [w.id for w in session.watches if not text or w.expression == text]
+    chosen = named or numbers(text, "watch")
     gone = [w for w in session.watches if w.id in chosen]
     for number in chosen:
         await session.remove_watch(number)

@@ -97,7 +97,11 @@ async def source(session: Session, text: str) -> Reply:
     from pkdb_tui.commands.language import run
 
     texts: list[str] = []
-    for number, line in enumerate(read_commands(text), 1):
+    try:
+        lines = read_commands(text)
+    except UsageError as error:
+        raise UsageError(error.title, "`list` and `longlist` show source text.") from error
+    for number, line in enumerate(lines, 1):
         try:
             reply = await run(line, session)
         except PkdbError as error:

@@ -24,6 +24,9 @@ from pkdb_tui.engine.session import Session
 _WORD = re.compile(r"([A-Za-z_?][\w-]*)(?:\s+|$|(?=[/]))")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\s*(?:[-+*/%&|^@]|//|\*\*|<<|>>)?=(?!=)")
 
+_QUOTED_OR_JOINED = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|;;|.""", re.DOTALL)
+OF_ANY_TEXT = frozenset({"log", "send", "send-input"})
+REPEATED = frozenset({"next", "step", "continue", "finish", "until", "up", "down", "list"})
 _BREAKPOINTS = re.compile(r"del(?:\s+(?:\d+|\S+:\d+))*\s*")  # what `del` deletes when it isn't Python's
 
 
@@ -44,6 +47,29 @@ def split(line: str) -> tuple[Command | None, str]:
     if command is None or (match[1] == "del" and not _BREAKPOINTS.fullmatch(text)):
         return None, text
     return command, text[match.end() :].strip()
+
+
+def parts(line: str) -> list[str]:
+    """The commands of a line: several with `;;` between them, as in pdb; one inside quotes is a text's."""
+    command, _ = split(line)
+    if command is not None and command.name in OF_ANY_TEXT:
+        return [line]
+    pieces = [""]
+    for piece in _QUOTED_OR_JOINED.findall(line):
+        if piece == ";;":
+            pieces.append("")
+        else:
+            pieces[-1] += piece
+    return [line] if len(pieces) == 1 else [piece.strip() for piece in pieces if piece.strip()] or [""]
+
+
+def again(line: str) -> str:
+    """What an empty line after this one does once more, as in pdb and gdb: what steps or looks on; else nothing."""
+    last = parts(line)[-1]
+    command, _ = split(last)
+    if command is None or command.name not in REPEATED:
+        return ""
+    return command.name if command.name == "list" else last
 
 
 def incomplete(line: str) -> bool:

@@ -14,6 +14,7 @@ from pkdb_tui import keys
 from pkdb_tui.engine.api import BreakpointState, Notice, Phase, Severity
 from pkdb_tui.panes.help import AskScreen, TextScreen
 
+KEYS = {";": "semicolon", "+": "plus"}
 pytestmark = pytest.mark.usefixtures("no_settings")
 
 
@@ -535,6 +536,18 @@ async def test_u_and_d_look_at_frames_and_move_nothing(tmp_path: Path) -> None:
             snapshot = app.bridge.session.require_stop()
             assert (snapshot.frame, snapshot.location.function) == (frame, function)
             assert (snapshot.frames[0].line, len(app.bridge.session.breakpoints)) == (2, 1)
+        await app.bridge.session.quit()
+
+
+async def test_an_empty_line_of_the_console_steps_again_and_several_commands_stand_on_one(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "\n".join(f"v{number} = {number}" for number in range(1, 12)))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.press("colon", "enter")
+        for typed, line in (("n;;n", 3), ("", 4), ("n", 5), ("", 6), ("v1+1", 6), ("", 6), ("nix;;n", 6)):
+            await pilot.press(*(KEYS.get(letter, letter) for letter in typed), "enter")
+            await carried_out(app, pilot)
+            assert app.bridge.session.require_stop().location.line == line, typed
         await app.bridge.session.quit()
 
 

@@ -12,6 +12,7 @@ from textual.screen import Screen
 from pkdb_tui import keys
 from pkdb_tui.engine.api import Phase
 from pkdb_tui.engine.errors import PkdbError
+from pkdb_tui.keys import Key
 from pkdb_tui.panes.help import TextScreen
 from pkdb_tui.questions import Questions
 
@@ -189,6 +190,19 @@ class Actions(Questions):
                 yield SystemCommand(name, about, lambda name=name: self.action_fill(f"{name} "))
             else:
                 yield SystemCommand(name, about, lambda name=name: self.run_command(name))
+        for does in self.screen_actions().values():
+            about = f"{does.about} (key {keys.shown(does.keys)})"
+            yield SystemCommand(does.name.replace("_", " "), about, lambda does=does: self.call_later(self.do, does))
+
+    def screen_actions(self) -> dict[str, Key]:
+        """What keys do to the screen and no command does to the program, by the names of the settings."""
+        own = keys.remapped(self.settings.keys, (*keys.PANE_CHOICES, *keys.of_pane("source")))
+        commands = self.bridge.command_names()
+        return {key.name: key for key in (*self.keys, *own) if key.name not in commands}
+
+    async def do(self, key: Key) -> None:
+        """What a key does, in whatever pane one is; what keys of the source do, is done there."""
+        await self.run_action(key.action, self.workspace.source if key.pane else self)
 
     def _key_of(self, command: str) -> str:
         """How the key of a command is written; empty where it has none."""

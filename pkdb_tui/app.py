@@ -172,6 +172,10 @@ class PkdbApp(Guarded, Actions):
 
         False when it was refused.
         """
+        action = self.screen_actions().get(text.strip())
+        if action is not None and not await self.bridge.is_variable(text.strip()):
+            await self.do(action)
+            return True
         return await self._answer(text, self.bridge.run(text), quiet=quiet)
 
     async def _answer(self, text: str, work: Coroutine[Any, Any, Reply], *, quiet: bool) -> bool:

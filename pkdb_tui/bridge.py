@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 
 from textual.app import App
 from textual.message import Message
 
+from pkdb_tui import keys
 from pkdb_tui.commands import breaking, language
 from pkdb_tui.commands.control import overview
 from pkdb_tui.commands.locations import written
@@ -30,7 +31,9 @@ from pkdb_tui.engine.session import Session
 from pkdb_tui.panes import completion
 from pkdb_tui.panes.completion import Completions
 
-SCREEN_COMMANDS = ("open",)  # what only the screen can do
+SCREEN_COMMANDS = tuple(
+    key.name for key in (*keys.KEYS, *keys.PANE_CHOICES, *keys.of_pane("source"))
+)  # what only the screen can do
 AT_ONCE = ("pause", "quit", "restart")  # wait for nothing
 PATIENCE = 0.3  # seconds a command waits for a step under way to end
 TAKE_FILES = ("open", "source", "break", "b", "tbreak", "list", "l")
@@ -178,6 +181,21 @@ class Bridge:
             (c.name, c.summary, bool(c.usage) and "[" not in c.usage.partition(" ")[2][:1])
             for c in registry.commands.values()
         ]
+
+    @staticmethod
+    def command_names() -> Collection[str]:
+        """All names of commands."""
+        return registry.names
+
+    async def is_variable(self, name: str) -> bool:
+        """Whether the program has a variable of this name where it is stopped."""
+        if not self.phase.stopped:
+            return False
+        try:
+            await self.session.evaluate(name)
+        except PkdbError:
+            return False
+        return True
 
     @staticmethod
     def break_text(spec: BreakpointSpec) -> str:

@@ -112,9 +112,14 @@ def bindings() -> list[Binding]:
     return [_binding(key) for key in (*KEYS, *PANE_CHOICES)]
 
 
-def pane_bindings(pane: str) -> list[BindingType]:
+def of_pane(pane: str) -> tuple[Key, ...]:
     """The keys of one pane; `any` for those of all."""
-    return [_binding(key) for key in PANE_KEYS if key.pane == pane]
+    return tuple(key for key in PANE_KEYS if key.pane == pane)
+
+
+def pane_bindings(pane: str) -> list[BindingType]:
+    """The keys of one pane, as bindings."""
+    return [_binding(key) for key in of_pane(pane)]
 
 
 def _binding(key: Key) -> Binding:

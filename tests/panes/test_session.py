@@ -551,6 +551,33 @@ async def test_an_empty_line_of_the_console_steps_again_and_several_commands_sta
         await app.bridge.session.quit()
 
 
+async def test_what_keys_do_is_in_the_palette_and_a_command_of_the_console(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "a = 1\nb = 2\nglue = 3\nc = 4\n")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        listed = {command.title: command for command in app.get_system_commands(app.screen)}
+        of_source = [key for key in keys.PANE_KEYS if key.pane == "source"]
+        for key in (*keys.KEYS, *keys.PANE_CHOICES, *of_source):
+            assert key.name.replace("_", " ") in listed, key
+        assert listed["zoom"].help.endswith("(key z)")
+        listed["zoom"].callback()
+        await carried_out(app, pilot)
+        assert not app.workspace.console.is_on_screen
+        await pilot.press("colon")  # the console takes the whole screen
+        await carried_out(app, pilot)
+        for rows_of_console in (range(3, 20), range(30, 40)):
+            await pilot.press(*"zoom", "enter")
+            await carried_out(app, pilot)
+            assert app.workspace.console.size.height in rows_of_console
+        assert "not defined" not in seen(app)
+        await pilot.press(*"temporary", "enter")
+        await carried_out(app, pilot)
+        assert [(b.line, b.spec.temporary) for b in app.bridge.session.breakpoints] == [(1, True)]
+        await pilot.press(*"pane", "underscore", *"source", "enter", "n", "n", "n", "colon", *"glue", "enter")
+        await until_seen(app, pilot, "\n 3 ")  # the program's variable, as names of keys are no reserved words
+        await app.bridge.session.quit()
+
+
 async def test_a_message_of_several_lines_is_whole_in_the_console(tmp_path: Path) -> None:
     app = debugging(tmp_path, "raise ValueError('p.py:7: no list here\\n    x = [1]\\n        ^')\n")
     async with app.run_test(size=(80, 24)) as pilot:

@@ -9,6 +9,7 @@ import re
 from pkdb_tui.commands import (  # noqa: F401 - they define the commands
     breaking,
     control,
+    editing,
     inspecting,
     launching,
     listing,

@@ -343,6 +343,55 @@ class Substitution(Plain, frozen=True, kw_only=True):
     state: str = "pending"
     reason: str = ""
     uses: int = 0
+    source: str = ""  # the file of the replacement, where it is an edited text of the kernel
+    origin: str = ""  # and the kernel's own file
+    first_line: int = 0  # where the kernel begins in it; 0 where its name tells enough
+
+
+class EditProblem(Plain, frozen=True, kw_only=True):
+    """What is wrong with an edited kernel, at a line of its file (0: of all) and a column (-1: unknown)."""
+
+    line: int
+    message: str
+    column: int = -1
+
+
+class EditCheck(StrEnum):
+    """What is known of the text in the editor."""
+
+    SAME = "same"  # as in the file
+    CHECKING = "checking"
+    FINE = "fine"  # compiled for every kind of launch so far
+    UNTRIED = "untried"  # right as Python; never launched yet, so that the types are unknown
+    WRONG = "wrong"
+
+
+class EditVariant(Plain, frozen=True, kw_only=True):
+    """A text of a kernel that was installed once; `number` 0 is the program's own.
+
+    `places` are where it runs now: "" for everywhere, else FILE:LINE.
+    """
+
+    number: int
+    time: float
+    text: str
+    path: str = ""
+    places: tuple[str, ...] = ()
+
+
+class EditState(Plain, frozen=True, kw_only=True):
+    """A kernel in the editor: `original` is its text in the file, `text` the draft; lines are joined by newlines."""
+
+    kernel: str
+    file: str
+    first_line: int
+    original: str
+    text: str
+    check: EditCheck = EditCheck.SAME
+    said: str = ""
+    problems: tuple[EditProblem, ...] = ()
+    variants: tuple[EditVariant, ...] = ()
+    warning: str = ""  # that the file is another one now
 
 
 class Difference(Plain, frozen=True, kw_only=True):
@@ -460,6 +509,13 @@ class Printed(Event, frozen=True, kw_only=True):
     """Whole lines, without the last one's end, that an expression of the person's printed: the console's."""
 
     text: str
+
+
+class EditChanged(Event, frozen=True, kw_only=True):
+    """What is known of the kernel in the editor; `opened` when it is to be shown."""
+
+    edit: EditState
+    opened: bool = False
 
 
 class BreakpointsChanged(Event, frozen=True, kw_only=True):

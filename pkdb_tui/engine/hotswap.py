@@ -47,6 +47,22 @@ class Substitutions:
             await self.send()
         return self._rules[made.id]
 
+    async def install(self, rule: Substitution) -> Substitution:
+        """An edited text of a kernel in place of the kernel; the one that stood there before goes.
+
+        Raises PkdbError for a line that launches nothing; the rules stay as they were then.
+        """
+        made = msgspec.structs.replace(rule, id=self._next)
+        kept = self._rules
+        self._rules = {number: each for number, each in kept.items() if not _same(each, made)} | {made.id: made}
+        try:
+            await self.send()
+        except PkdbError:
+            self._rules = kept
+            raise
+        self._next += 1
+        return self._rules[made.id]
+
     async def remove(self, numbers: Iterable[int]) -> None:
         for number in numbers:
             del self._rules[self.known(number)]
@@ -92,6 +108,13 @@ class Substitutions:
                 )
 
 
+def _same(one: Substitution, other: Substitution) -> bool:
+    """Whether two rules are about the same launches, as far as the names tell."""
+    if one.origin and other.origin and (one.origin, one.first_line) != (other.origin, other.first_line):
+        return False
+    return (one.kernel, one.file, one.line) == (other.kernel, other.file, other.line)
+
+
 def _request(rule: Substitution) -> Request:
     asked = SubstitutionRequest(
         id=rule.id,
@@ -100,5 +123,8 @@ def _request(rule: Substitution) -> Request:
         file=rule.file,
         line=rule.line,
         enabled=rule.enabled,
+        source=rule.source,
+        origin=rule.origin,
+        firstLine=rule.first_line,
     )
     return dict(msgspec.to_builtins(asked))

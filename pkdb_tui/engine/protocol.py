@@ -27,6 +27,8 @@ marked (stop) need the program's stopped thread and are refused elsewhere with a
 | setSubstitutions | rules: [SubstitutionRequest]  (the full set)        | substitutions: [SubstitutionBody]       |
 | addSubstitution (stop)| rule: SubstitutionRequest, frame              | SubstitutionBody                        |
 | substitutions  | -                                                    | substitutions: [SubstitutionBody]       |
+| findKernel     | name                                                 | file, firstLine, lastLine               |
+| checkKernel    | path, file, kernel, firstLine (0: the only one)       | compiled: int, problem: line column message |
 | settings       | stepIntoKernel, bounds, catchFaults, justMyCode: bool | {}                                     |
 | interruptEvaluation | -                                               | {}; the evaluation answers with an error |
 | launchGo       | launch                                               | {}: runs the kernel just made ready     |
@@ -35,6 +37,8 @@ marked (stop) need the program's stopped thread and are refused elsewhere with a
 | launches       | -                                                    | launches: [LaunchBody]                  |
 | terminate      | -                                                    | no reply; the process group ends itself |
 
+`checkKernel` compiles the kernel's text in another file, on a thread of its own, for each kind of launch so far, and is
+answered then. A SubstitutionRequest with `source` names such a file as the replacement of the kernel at `origin`.
 The first `resume` after `ready` starts the program, whatever its verb: it stops before the first line (reason start).
 While a debug kernel runs or is stopped (after `launchReady`, until `launchDone`), variables, evaluate, readSlice,
 complete and addSubstitution are served too, about the dispatching Python frames, in a thread of the debuggee's own.
@@ -263,6 +267,9 @@ class SubstitutionRequest(Message, kw_only=True):
     file: str = ""
     line: int = 0
     enabled: bool = True
+    source: str = ""
+    origin: str = ""
+    firstLine: int = 0
 
 
 class SubstitutionBody(Message, kw_only=True):

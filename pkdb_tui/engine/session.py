@@ -36,6 +36,7 @@ from pkdb_tui.engine.api import (
 )
 from pkdb_tui.engine.breakpoints import BreakpointBook
 from pkdb_tui.engine.connection import Connection
+from pkdb_tui.engine.edits import Edits
 from pkdb_tui.engine.errors import DebuggeeLost, PkdbError, WrongPhase
 from pkdb_tui.engine.evaluating import Evaluator
 from pkdb_tui.engine.hotswap import Substitutions
@@ -95,6 +96,7 @@ class Session:
         self.python_side = PythonSide(self)
         self.connection = Connection(self.python_side.on_event, self.life.connection_lost)
         self.substitutions = Substitutions(self.connection)
+        self.edits = Edits(self)
         self.kernels = KernelSide(self.book, controller or self._gdb, self._cuda_gdb, self._on_native)
         self.kernel_stops = KernelStops(self)
         self.kernels.owner = self.kernel_stops

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from pkdb_tui.minikokkos import cache, cuda
 from pkdb_tui.minikokkos.errors import CompileError
@@ -21,6 +22,7 @@ INCLUDE = Path(__file__).parent / "include"
 BOUNDS = ("-DPK_BOUNDS",)
 _REMEDY = "Install one (Debian/Ubuntu: apt install g++) or name it in the environment variable CXX."
 
+_T = TypeVar("_T")
 _libraries: dict[str, ctypes.CDLL] = {}
 
 
@@ -45,7 +47,15 @@ class Toolchain:
 
 def build(source: str, flags: tuple[str, ...], tools: Toolchain | None = None) -> Built:
     """Compile, or take from the cache, and load. Raises CompileError."""
-    tools = tools or HOST
+    return _built(source, flags, tools or HOST, _loaded)
+
+
+def compile_only(source: str, flags: tuple[str, ...], tools: Toolchain) -> None:
+    """Have a later `build` find it in the cache. Raises CompileError."""
+    _built(source, flags, tools, lambda path, seconds: None)
+
+
+def _built(source: str, flags: tuple[str, ...], tools: Toolchain, then: Callable[[Path, float], _T]) -> _T | Built:
     compiler, common = tools.find(), tools.common
     key = hashlib.sha256("\0".join([source, *flags, *common, *compiler, _headers()]).encode()).hexdigest()[:32]
     folder = cache.cache_folder()
@@ -56,12 +66,12 @@ def build(source: str, flags: tuple[str, ...], tools: Toolchain | None = None) -
     with cache.used(folder):
         if path.exists():
             cache.touch(path)
-            return _loaded(path, 0.0)
+            return then(path, 0.0)
     begun = time.perf_counter()
     try:
         with cache.used(folder):
             path = _compile(folder, path.name, source, (*common, *flags), compiler[0])
-            return _loaded(path, time.perf_counter() - begun)
+            return then(path, time.perf_counter() - begun)
     finally:
         cache.trim(folder, keep=path)
 

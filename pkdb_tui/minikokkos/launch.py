@@ -115,6 +115,12 @@ def _entry(
     return found
 
 
+def known_programs() -> list[Program]:
+    """The translations of all kinds of launches so far, the debug builds' first: these are compiled sooner."""
+    debugged = [build.handle.program for build in list(_debug_builds.values())]
+    return [*debugged, *(entry.program for entry in list(_entries.values()))]
+
+
 class KernelLaunch(debug.Launch):
     """A launch as a debugger sees it."""
 

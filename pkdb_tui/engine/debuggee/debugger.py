@@ -20,6 +20,7 @@ from pkdb_tui.engine.debuggee.backend import Backend, choose
 from pkdb_tui.engine.debuggee.breakpoints import BreakpointTable
 from pkdb_tui.engine.debuggee.console import Console
 from pkdb_tui.engine.debuggee.debugged import Debugged, Wish
+from pkdb_tui.engine.debuggee.edited import Edited
 from pkdb_tui.engine.debuggee.evaluations import Evaluations
 from pkdb_tui.engine.debuggee.forks import ForkWarningFilter
 from pkdb_tui.engine.debuggee.hotswap import Swaps
@@ -76,10 +77,12 @@ class Debugger:
         self.previews = Previews(self.limits)
         self.debugged = Debugged(self)
         self.evaluations = Evaluations(self.limits, self.tracer.quiet, console, self._look_again)
+        self.edited = Edited(self)
         self._handlers: dict[str, Callable[[Json], Json | None]] = {
             "setBreakpoints": self._serve_set_breakpoints,
             "setSubstitutions": self._serve_set_substitutions,
             "substitutions": self._serve_substitutions,
+            "findKernel": self.edited.find,
             "describeFile": self._serve_describe_file,
             "settings": self._serve_settings,
             "pause": self._serve_pause,
@@ -165,6 +168,9 @@ class Debugger:
             if command in STOP_COMMANDS:
                 self._pass_on(command, request)
                 return
+            if command == "checkKernel":
+                self.edited.check(request)
+                return
             handler = self._handlers.get(command)
             if handler is None:
                 raise RequestError(f"The debuggee knows no request {command}.")
@@ -231,7 +237,8 @@ class Debugger:
 
     def _serve_set_substitutions(self, arguments: Json) -> Json:
         substitutions = self.swaps.replace(list(arguments.get("rules") or []))
-        self._look_again()
+        if self.dispatch is not None:
+            self.dispatch.changed_breakpoints()  # what is launched may be kernels with other breakpoints
         return {"substitutions": substitutions}
 
     def _serve_substitutions(self, arguments: Json) -> Json:

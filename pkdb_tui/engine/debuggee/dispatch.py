@@ -45,11 +45,12 @@ class Dispatch:
 
     def __init__(self, connection: Connection, adapters: list[Adapter]) -> None:
         self._connection = connection
-        self._adapters = adapters
+        self.adapters = adapters
         self._log = LaunchLog()
         # One at a time, while `debugger.stop_lock` is held.
         self._ready: Attended | None = None
         self._busy: tuple[int, Any] | None = None  # (thread, launch) of a framework that lets no other begin meanwhile
+        self.looked_at: tuple[Adapter, Any] | None = None  # the launch in its debug build
         self.runs = Runs(adapters)
         self.sign = Sign()
         self._count = 0
@@ -58,22 +59,22 @@ class Dispatch:
         self._spans: dict[str, list[Json]] = {}
 
     def install(self) -> None:
-        for adapter in self._adapters:
+        for adapter in self.adapters:
             adapter.install(self.launch)
 
     def add(self, adapter: Adapter) -> None:
         """One framework more, found only now."""
-        self._adapters.append(adapter)
+        self.adapters.append(adapter)
         adapter.install(self.launch)
 
     def knows(self, framework: str) -> bool:
-        return any(adapter.name == framework for adapter in self._adapters)
+        return any(adapter.name == framework for adapter in self.adapters)
 
     def tell(self, text: str, severity: str = "warning") -> None:
         self._connection.event("notice", {"text": text, "severity": severity})
 
     def uninstall(self) -> None:
-        for adapter in self._adapters:
+        for adapter in self.adapters:
             adapter.uninstall()
 
     # --- what the debugger asks ---
@@ -84,7 +85,7 @@ class Dispatch:
             try:
                 source = read_source(file)
                 found = []
-                for span in (span for adapter in self._adapters for span in adapter.spans(file, source)):
+                for span in (span for adapter in self.adapters for span in adapter.spans(file, source)):
                     if span not in found:
                         found.append(span)
             except (OSError, SyntaxError, ValueError):
@@ -98,7 +99,7 @@ class Dispatch:
 
     def look_again(self) -> None:
         """Breakpoints, settings, rules or steps may be others than before: no launch is let run unseen for now."""
-        for adapter in self._adapters:
+        for adapter in self.adapters:
             adapter.look_again()
 
     @property
@@ -321,6 +322,7 @@ class Dispatch:
         ready = Attended(number, frames.stack_of(caller), launch.arguments, self._serve)
         self._ready = ready
         self._busy = (_thread.get_ident(), launch) if adapter.one_at_a_time else None
+        self.looked_at = adapter, launch
         outcome = Outcome()
         try:
             self.debugger.announce_launches()
@@ -339,7 +341,7 @@ class Dispatch:
             self._look_away(ready)
 
     def _look_away(self, attended: Attended) -> None:
-        self._ready = self._busy = None
+        self._ready = self._busy = self.looked_at = None
         attended.close()
         self.debugger.wake()  # while no other launch can be looked at
         self.debugger.stop_lock.release()

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import FrameType, FunctionType
 from typing import Any
 
-from pkdb_tui.engine.debuggee import sources
+from pkdb_tui.engine.debuggee import edited, sources
 from pkdb_tui.engine.debuggee.wire import RequestError
 
 Json = dict[str, Any]
@@ -29,6 +29,12 @@ class Rule:
         self.file = sources.real_path(str(body.get("file") or "")) if body.get("line") else ""
         self.line = int(body.get("line") or 0)
         self.enabled = bool(body.get("enabled", True))
+        self.source = str(body.get("source") or "")  # the file of the replacement, which is an edited text
+        self.edits = (
+            (sources.real_path(str(body["origin"])), int(body.get("firstLine") or 0), self.kernel)
+            if self.source
+            else None
+        )
         self.lines = lines
         self.identity: Identity | None = None
         self.workunit: FunctionType | None = None
@@ -41,7 +47,15 @@ class Rule:
 
     def concerns(self, kernel: Any, caller: FrameType) -> bool:
         """Whether the rule is about this launch of `kernel` from the line that `caller` is at."""
-        if self.identity is not None:
+        if self.edits is not None:
+            file, first_line, name = self.edits
+            if (
+                kernel.name != name
+                or first_line not in (0, kernel.first_line)
+                or sources.real_path(kernel.file) != file
+            ):
+                return False
+        elif self.identity is not None:
             if identity_of_source(kernel) != self.identity:
                 return False
         elif kernel.name != self.kernel.rpartition(".")[2]:
@@ -114,6 +128,11 @@ class Swaps:
 
     @staticmethod
     def _bind(rule: Rule, original: FunctionType, frame: FrameType) -> None:
+        if rule.source:
+            instead = edited.made(original, rule.source)
+            check(original, instead)
+            rule.workunit = instead
+            return
         try:
             chosen = find(rule.replacement, frame)
         except NameError as error:
@@ -133,7 +152,7 @@ class Swaps:
                     self._resolve(rule, launch, caller)
                 if rule.workunit is None:
                     continue
-                return rule, rule.workunit
+                return rule, edited.seeing_as(rule.workunit, launch.workunit) if rule.source else rule.workunit
         return None
 
     def _resolve(self, rule: Rule, launch: Any, caller: FrameType) -> None:

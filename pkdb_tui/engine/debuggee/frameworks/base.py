@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 Json = dict[str, Any]
+_PLACE = re.compile(r"\.py:(?P<line>\d+): (?P<said>.*?)(?:\. When it goes on.*)?$", re.MULTILINE)
 
 
 class KernelSource(Protocol):
@@ -115,6 +117,21 @@ class Adapter(ABC):
     @abstractmethod
     def is_build_error(self, error: BaseException) -> bool:
         """Whether the error says that a kernel doesn't translate or compile."""
+
+    def compile_edited(self, make: Callable[[Any], Any], *, bounds: bool) -> int:
+        """Compile what `make` gives for each kind of launch so far, without loading it; how many there were.
+
+        `make` gives None for kernels that aren't meant. Raises a build error for the first that can't be compiled.
+        """
+        return 0
+
+    def build_problem(self, error: BaseException) -> Json:
+        """The Python line and column of a build error (0 and -1 where unknown), and what is wrong there."""
+        text = self.build_error_text(error)
+        found = _PLACE.search(text)
+        if found is None:
+            return {"line": 0, "column": -1, "message": text.partition("\n")[0]}
+        return {"line": int(found["line"]), "column": -1, "message": found["said"]}
 
     def warnings(self, launch: Any) -> Sequence[str]:
         """What the framework will do at this launch without a word, one sentence each; asked once for a call line."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import sys
@@ -101,6 +102,16 @@ class MinikokkosAdapter(Adapter):
     def is_build_error(self, error: BaseException) -> bool:
         kinds = type(error).__mro__
         return any(kind.__module__.startswith(PACKAGE) and kind.__name__ == "CompileError" for kind in kinds)
+
+    def compile_edited(self, make: Callable[[Any], Any], *, bounds: bool) -> int:
+        if f"{PACKAGE}.launch" not in sys.modules:
+            return 0
+        trial: Any = importlib.import_module(f"{PACKAGE}.trial")
+        return int(trial.compile_instead(make, bounds=bounds))
+
+    def build_problem(self, error: BaseException) -> Json:
+        found: Any = error
+        return {"line": found.line, "column": found.column, "message": found.message}
 
     def stride_note(self) -> str:
         return "the embedded runtime follows the stride"

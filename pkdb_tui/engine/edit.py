@@ -1,0 +1,231 @@
+"""One kernel being edited: its text in the file, the draft, what was installed of it, and what is kept on disk."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+import time
+from pathlib import Path
+
+import msgspec
+
+from pkdb_tui import state_files
+from pkdb_tui.engine import kernel_text
+from pkdb_tui.engine.api import EditCheck, EditProblem, EditState, EditVariant
+from pkdb_tui.engine.errors import PkdbError
+from pkdb_tui.engine.kernel_text import KernelText
+
+VERSION = 1
+KEPT = 50  # variants
+
+
+class SavedEdit(msgspec.Struct, frozen=True, kw_only=True):
+    """What is kept of a draft and its variants; `original` is the file's text when it was written."""
+
+    version: int
+    file: str
+    kernel: str
+    original: str
+    text: str
+    variants: list[EditVariant] = []
+
+
+class Edit:
+    """`source` is the file as the editor knows it, `loaded` the kernel's text that the program began with."""
+
+    def __init__(self, source: KernelText, kernel: str, *, alone: bool) -> None:
+        """`alone`: no other function of the file has the kernel's name. Raises PkdbError for what can't be edited."""
+        self.source = source
+        self.kernel = kernel
+        self.alone = alone
+        self.loaded = source.text
+        self.text = source.text
+        self.variants: list[EditVariant] = []
+        self.check = EditCheck.SAME
+        self.said = ""
+        self.problems: tuple[EditProblem, ...] = ()
+        self.warning = ""
+        self._seen = self._stat()
+        digest = hashlib.sha256(f"{source.path}\0{kernel}".encode()).hexdigest()[:12]
+        self.folder = state_files.folder() / "edits" / f"{kernel}-{digest}"
+        self.draft_file = self.folder / f"{kernel}.py"  # for an editor of the person's own
+        self._check_kind()
+
+    def _check_kind(self) -> None:
+        try:
+            node = kernel_text.parsed(self.loaded)
+        except (SyntaxError, PkdbError):
+            node = None
+        name = os.path.basename(self.file)
+        if node is None or node.name != self.kernel:
+            raise PkdbError(f"{name} changed since the program loaded it.", "`restart` runs it as it is now.")
+        if any(_last_name(decorator) == "function" for decorator in node.decorator_list):
+            raise PkdbError(f"{self.kernel} is called by kernels, and only kernels that are launched can be exchanged.")
+        if not node.decorator_list:
+            raise PkdbError(f"{self.kernel} is a method: only kernels that are functions can be exchanged.")
+
+    @property
+    def file(self) -> str:
+        return self.source.path
+
+    @property
+    def first_line(self) -> int:
+        return self.source.first_line
+
+    @property
+    def last_loaded(self) -> int:
+        """The last line of the kernel as the program has it."""
+        return self.first_line + self.loaded.count("\n")
+
+    def state(self, places: dict[str, tuple[str, ...]]) -> EditState:
+        """`places` are where each variant's file runs now; the program's own text runs where none is named."""
+        own = EditVariant(number=0, time=0.0, text=self.loaded, places=places.get("", ()))
+        shown = [msgspec.structs.replace(each, places=places.get(each.path, ())) for each in self.variants]
+        return EditState(
+            kernel=self.kernel,
+            file=self.file,
+            first_line=self.first_line,
+            original=self.source.text,
+            text=self.text,
+            check=self.check,
+            said=self.said,
+            problems=self.problems,
+            variants=(own, *shown),
+            warning=self.warning,
+        )
+
+    # --- variants ---
+
+    @property
+    def next_number(self) -> int:
+        return self.variants[-1].number + 1 if self.variants else 1
+
+    def variant_of(self, text: str) -> EditVariant | None:
+        return next((each for each in self.variants if each.text == text), None)
+
+    def keep(self) -> EditVariant:
+        """The draft as a variant, an earlier one of the same text if there is any."""
+        found = self.variant_of(self.text)
+        if found is None:
+            path = str(self.written())
+            found = EditVariant(number=self.next_number, time=time.time(), text=self.text, path=path)
+            self.variants = [*self.variants, found][-KEPT:]
+        return found
+
+    def written(self) -> Path:
+        """The file with the draft in the kernel's place: one for each text, so that nothing known of it gets wrong."""
+        found = self.variant_of(self.text)
+        data = self.source.with_text(self.text)
+        stem = os.path.splitext(os.path.basename(self.file))[0]
+        name = f"{stem}_edit{self.next_number}.py"
+        path = Path(found.path) if found else self.folder / hashlib.sha256(data).hexdigest()[:12] / name
+        if not path.exists():
+            try:
+                state_files.write(path, data)
+            except OSError as error:
+                text = f"The edited kernel can't be written to {path}: {error.strerror}."
+                raise PkdbError(text, state_files.REMEDY) from error
+        return path
+
+    # --- the draft on disk ---
+
+    def restore(self) -> str:
+        """Take the draft and the variants of earlier; what is to be said of it, empty when there are none."""
+        try:
+            saved = msgspec.json.decode((self.folder / "draft.json").read_bytes(), type=SavedEdit)
+        except FileNotFoundError:
+            return ""
+        except (OSError, msgspec.DecodeError) as error:
+            return f"An earlier draft of {self.kernel} in {self.folder} can't be read: {error}."
+        if saved.version != VERSION:
+            return f"An earlier draft of {self.kernel} in {self.folder} is of another version, and is left aside."
+        self.variants = [each for each in saved.variants if os.path.exists(each.path)]
+        if saved.text in (saved.original, self.source.text):
+            return ""
+        self.text = saved.text
+        if saved.original == self.source.text:
+            return f"The draft of {self.kernel} from before is back."
+        return f"The draft of {self.kernel} from before is back; {os.path.basename(self.file)} changed since then."
+
+    def save_draft(self) -> None:
+        """Raises OSError."""
+        saved = SavedEdit(
+            version=VERSION,
+            file=self.file,
+            kernel=self.kernel,
+            original=self.source.text,
+            text=self.text,
+            variants=self.variants,
+        )
+        state_files.write(self.folder / "draft.json", msgspec.json.format(msgspec.json.encode(saved)))
+
+    # --- the file itself ---
+
+    def _stat(self) -> tuple[int, ...]:
+        try:
+            found = os.stat(self.file)
+        except OSError:
+            return ()
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
+    def look_at_file(self) -> None:
+        """Note whether the file is another one than the editor knows."""
+        seen = self._stat()
+        if seen == self._seen:
+            return
+        name = os.path.basename(self.file)
+        if not seen:
+            self.warning = f"{name} is gone."
+            return
+        try:
+            same = Path(self.file).read_bytes() == self.source.data
+        except OSError as error:
+            self.warning = f"{name} can't be read any more: {error.strerror}."
+            return
+        if same:
+            self._seen = seen
+        self.warning = "" if same else f"{name} was changed by somebody else since it was opened here."
+
+    def take(self, source: KernelText) -> None:
+        """The file as it is now."""
+        self.source, self.warning = source, ""
+        self._seen = self._stat()
+
+    def located(self, *, by_name: bool) -> KernelText:
+        """The kernel in the file as it is now: where its old text stands, or else its name where that is wanted.
+
+        Raises PkdbError where it can't be told.
+        """
+        name = os.path.basename(self.file)
+        try:
+            lines = Path(self.file).read_bytes().splitlines()
+        except OSError as error:
+            raise PkdbError(f"{name} can't be read: {error.strerror}.", "The draft is kept.") from error
+        old = [line.encode(self.source.encoding) for line in self.source.text.split("\n")]
+        found = [at for at in range(len(lines) - len(old) + 1) if lines[at : at + len(old)] == old]
+        if len(found) == 1:
+            return kernel_text.read(self.file, found[0] + 1, found[0] + len(old))
+        if not by_name:
+            raise PkdbError(
+                f"{name} was changed meanwhile, in this kernel, too.",
+                "`edit --save!` writes the draft over that, `edit --reload` takes the file's text and keeps the draft "
+                "as a variant.",
+            )
+        return self._by_name(name)
+
+    def _by_name(self, name: str) -> KernelText:
+        try:
+            tree = ast.parse(Path(self.file).read_bytes())
+        except (OSError, SyntaxError, ValueError) as error:
+            raise PkdbError(f"{name} can't be read as Python: {error}.", "The draft is kept.") from error
+        nodes = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == self.kernel]
+        if len(nodes) != 1:
+            raise PkdbError(f"{name} has {len(nodes)} functions {self.kernel} now.", "The draft is kept.")
+        first = min([nodes[0].lineno, *(decorator.lineno for decorator in nodes[0].decorator_list)])
+        return kernel_text.read(self.file, first, nodes[0].end_lineno or first)
+
+
+def _last_name(decorator: ast.expr) -> str:
+    node = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

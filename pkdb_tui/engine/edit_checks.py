@@ -1,0 +1,94 @@
+"""Whether an edited kernel can stand for the one in the file: as Python here, compiled by the program."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from pkdb_tui.engine import kernel_text
+from pkdb_tui.engine.api import EditCheck, EditProblem
+from pkdb_tui.engine.errors import DebuggeeLost, PkdbError
+
+if TYPE_CHECKING:
+    from pkdb_tui.engine.edit import Edit
+    from pkdb_tui.engine.hotswap import Asks
+
+
+def python_problem(kernel: str, original: str, text: str, first_line: int) -> EditProblem | None:
+    """What Python and the rule for substitutions have against a text; None when nothing. Lines are the file's."""
+    try:
+        node = kernel_text.parsed(text)
+    except SyntaxError as error:
+        line, column = first_line + (error.lineno or 1) - 1, (error.offset or 0) - 1
+        return EditProblem(line=line, message=error.msg, column=column)
+    except PkdbError as error:
+        return EditProblem(line=0, message=str(error))
+    except ValueError as error:
+        return EditProblem(line=0, message=f"{error}.")
+    line = first_line + node.lineno - 1
+    if node.name != kernel:
+        return EditProblem(line=line, message=f"the kernel must stay called {kernel}")
+    before = kernel_text.parsed(original)
+    if len(node.decorator_list) < len(before.decorator_list):
+        return EditProblem(line=line, message="its decorator is gone")
+    old, new = kernel_text.parameters(before), kernel_text.parameters(node)
+    if old != new:
+        return EditProblem(line=line, message=_difference(old, new))
+    return None
+
+
+def _difference(old: list[kernel_text.Parameter], new: list[kernel_text.Parameter]) -> str:
+    known, given = dict(old), dict(new)
+    rule = "its launches pass what the original takes, by name and annotation"
+    for name, annotation in old:
+        if name not in given:
+            return f"the parameter {name} is gone: {rule}"
+        if annotation != given[name]:
+            return f"{name} is {given[name] or 'not annotated'}, {annotation or 'not annotated'} in the file: {rule}"
+    for name, _ in new:
+        if name not in known:
+            return f"the parameter {name} is new: {rule}"
+    return f"the parameters come in another order: {rule}"
+
+
+async def checked(edit: Edit, connection: Asks) -> None:
+    """Check the draft and note in the edit what came of it, unless the draft is another one by then."""
+    text = edit.text
+    if text == edit.loaded:
+        _note(edit, text, EditCheck.SAME, "as the program has it")
+        return
+    problem = python_problem(edit.kernel, edit.loaded, text, edit.first_line)
+    if problem is not None:
+        _note(edit, text, EditCheck.WRONG, "", problem)
+        return
+    try:
+        path = str(edit.written())
+    except PkdbError as error:
+        _note(edit, text, EditCheck.WRONG, "", EditProblem(line=0, message=str(error)))
+        return
+    begun = time.monotonic()
+    try:
+        body = await connection.request("checkKernel", path=path, **identity(edit))
+    except DebuggeeLost:
+        _note(edit, text, EditCheck.UNTRIED, "right as Python; compiled when the program runs again")
+        return
+    except PkdbError as error:
+        _note(edit, text, EditCheck.UNTRIED, f"right as Python; it can't be compiled now: {error}")
+        return
+    if found := body.get("problem"):
+        wrong = EditProblem(line=found["line"], message=found["message"], column=found["column"])
+        _note(edit, text, EditCheck.WRONG, "", wrong)
+    elif body["compiled"]:
+        _note(edit, text, EditCheck.FINE, f"compiled in {time.monotonic() - begun:.1f} s")
+    else:
+        _note(edit, text, EditCheck.UNTRIED, "right as Python; compiled at its first launch, which tells the types")
+
+
+def identity(edit: Edit) -> dict[str, Any]:
+    """Which kernel of the program it is, in a request."""
+    return {"file": edit.file, "kernel": edit.kernel, "firstLine": 0 if edit.alone else edit.first_line}
+
+
+def _note(edit: Edit, text: str, check: EditCheck, said: str, *problems: EditProblem) -> None:
+    if edit.text == text:
+        edit.check, edit.said, edit.problems = check, said, problems

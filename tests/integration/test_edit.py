@@ -1,0 +1,167 @@
+"""A kernel's text changed while the program is stopped: checked, run in place of the kernel, the file left alone."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from cli import FIXTURES
+
+from pkdb_tui.commands import language
+from pkdb_tui.engine.api import EditCheck, Event, FrameKind, LaunchOptions, ProgramOutput
+from pkdb_tui.engine.errors import PkdbError
+from pkdb_tui.engine.session import Session
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("gdb") is None or shutil.which("g++") is None, reason="needs gdb and g++: apt-get install gdb g++"
+)
+
+
+class Edited:
+    """A session on a copy of the fixture; drafts are changed in the file that `edit` hands out."""
+
+    def __init__(self, folder: Path) -> None:
+        self.script = folder / "edited.py"
+        self.script.write_bytes((FIXTURES / "edited.py").read_bytes())
+        self.events: list[Event] = []
+        options = LaunchOptions(
+            script=str(self.script), runtime="embedded", environment={"OMP_NUM_THREADS": "2", "PYTHONUNBUFFERED": "1"}
+        )
+        self.session = Session(options, self.events.append)
+
+    async def do(self, *commands: str) -> str:
+        said = ""
+        for command in commands:
+            said = (await language.run(command, self.session)).text
+            await self.session.settled()
+        return said
+
+    def change(self, old: str, new: str) -> None:
+        draft = self.session.edits.require().draft_file
+        text = draft.read_text()
+        assert old in text
+        draft.write_text(text.replace(old, new))
+
+    @property
+    def place(self) -> tuple[str, int, FrameKind]:
+        assert self.session.snapshot is not None
+        frame = self.session.snapshot.location
+        return Path(frame.file).name, frame.line, frame.kind
+
+    @property
+    def printed(self) -> list[str]:
+        data = b"".join(event.data for event in self.events if isinstance(event, ProgramOutput))
+        return data.decode().splitlines()
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edited:
+    monkeypatch.setenv("PKDB_STATE", str(tmp_path / "state"))
+    return Edited(tmp_path)
+
+
+@asynccontextmanager
+async def started(run: Edited) -> AsyncIterator[None]:
+    await run.session.start()
+    await run.session.settled()
+    try:
+        yield
+    finally:
+        await run.session.quit()
+
+
+async def test_the_next_launch_computes_what_was_edited_and_the_file_stays(run: Edited) -> None:
+    before = run.script.read_bytes()
+    async with started(run):
+        await run.do("break 9", "continue", "edit")
+        run.change("by * 2.0", "by * 20.0\n    step = step + 1.0")
+        assert "add: compiled in" in await run.do("edit --check")
+        assert await run.do("edit --install") == "Edit 1 runs for add from the next launch on."
+        await run.do("delete", "continue")
+    assert run.printed[:4] == ["first 1.0", "second 12.0", "first 23.0", "second 34.0"]
+    assert run.script.read_bytes() == before
+
+
+async def test_a_breakpoint_in_the_edited_kernel_stops_at_its_own_line(run: Edited) -> None:
+    async with started(run):
+        await run.do("break 9", "continue", "edit")
+        run.change("by * 2.0", "by * 20.0\n    step = step + 1.0")
+        await run.do("edit --install")
+        path = run.session.edits.require().variants[0].path
+        await run.do("delete", f"break {path}:10", "continue")
+        assert run.place == ("edited_edit1.py", 10, FrameKind.KERNEL)
+        assert await run.do("print step") == "10.0"
+
+
+async def test_only_the_launches_of_one_line(run: Edited) -> None:
+    async with started(run):
+        await run.do("tbreak 24", "continue", "edit add")
+        run.change("by * 2.0", "by * 20.0")
+        assert await run.do("edit --install here") == "Edit 1 runs for add at edited.py:24 from the next launch on."
+        await run.do("continue")
+    assert run.printed[:4] == ["first 10.0", "second 11.0", "first 21.0", "second 22.0"]
+
+
+async def test_the_text_of_before_takes_the_rule_away(run: Edited) -> None:
+    async with started(run):
+        await run.do("tbreak 25", "tbreak 27", "continue", "edit add")
+        run.change("by * 2.0", "by * 20.0")
+        await run.do("edit --install", "continue")
+        run.change("by * 20.0", "by * 2.0")
+        assert "runs as the program has it again" in await run.do("edit --install")
+        assert run.session.substitutions.public() == ()
+        await run.do("continue")
+    assert run.printed[:3] == ["first 1.0", "second 11.0", "first 12.0"]
+
+
+async def test_a_kernel_with_variables_around_it_sees_those_of_each_launch(run: Edited) -> None:
+    async with started(run):
+        await run.do("tbreak 29", "continue", "edit scale")
+        run.change("v[i] * factor", "v[i] * factor + 1.0")
+        await run.do("edit --install", "continue")
+    assert run.printed[-2:] == ["scaled 13.0", "scaled 40.0"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("by * 2.0", "by * nope", "edited.py:9: nope is not defined in this kernel"),
+        ("by * 2.0", "by * (2.0", "edited.py:9: '(' was never closed"),
+        (
+            "by: float",
+            "by: int",
+            "edited.py:8: by is int, float in the file: its launches pass what the original takes",
+        ),
+        ("def add", "def sub", "edited.py:8: the kernel must stay called add"),
+        ("@pk.workunit", "", "its decorator is gone"),
+        ("    v[i] =", "x = 1\n    v[i] =", "edited.py:11"),
+    ],
+)
+async def test_what_is_wrong_is_told_at_its_line_and_not_installed(run: Edited, old: str, new: str, said: str) -> None:
+    async with started(run):
+        await run.do("break 9", "continue", "edit")
+        run.change(old, new)
+        assert said in await run.do("edit --check")
+        with pytest.raises(PkdbError, match="add is not installed"):
+            await run.do("edit --install")
+        assert run.session.edits.require().check is EditCheck.WRONG
+        await run.do("delete", "continue")
+    assert run.printed[:2] == ["first 1.0", "second 2.0"]
+
+
+async def test_a_draft_is_back_in_the_next_session(run: Edited, tmp_path: Path) -> None:
+    async with started(run):
+        await run.do("edit add")
+        run.change("by * 2.0", "by * 7.0")
+        await run.do("edit --check")
+    again = Session(run.session.options, run.events.append)
+    await again.start()
+    await again.settled()
+    try:
+        await language.run("edit add", again)
+        assert "by * 7.0" in again.edits.require().text
+    finally:
+        await again.quit()

@@ -47,7 +47,7 @@ async def _opened(session: Session, opened: Edit) -> str:
     place = f"{opened.kernel} at {shown_path(opened.file)}:{opened.first_line}"
     if session.edits.in_editor:
         return f"editing {place}"
-    return f"{place} is in {session.edits.hand_out()}: change it there, then `edit --check` and `edit --install`."
+    return f"{place} is in {await session.edits.hand_out()}: change it there, then `edit --check` and `edit --install`."
 
 
 async def _install(session: Session, place: str) -> Reply:

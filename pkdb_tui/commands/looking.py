@@ -312,7 +312,7 @@ async def info(session: Session, text: str) -> Reply:
 
 def _launches(session: Session) -> Reply:
     rows = [
-        f"{_kernel(launch)} {shown_path(launch.file)}:{launch.line} {launch.pattern} {_policy(launch)} {launch.build} "
+        f"{launch.title} {shown_path(launch.file)}:{launch.line} {launch.pattern} {_policy(launch)} {launch.build} "
         f"{launch.count + (launch.running_since is not None)}× {_launch_time(launch)}"
         + "".join(f"\n  {text}" for text in (*launch.warnings, *_arguments(launch)))
         for launch in session.launches
@@ -329,10 +329,6 @@ def _policy(launch: LaunchRecord) -> str:
     """Policy and space; PyKokkos' workloads have no policy that names it."""
     space = "" if launch.space in launch.policy else f"in {launch.space}"
     return " ".join(text for text in (launch.policy, space) if text)
-
-
-def _kernel(launch: LaunchRecord) -> str:
-    return f"{launch.kernel} for {launch.stands_for}" if launch.stands_for else launch.kernel
 
 
 def _launch_time(launch: LaunchRecord) -> str:

@@ -58,6 +58,7 @@ async def _switch(session: Session, text: str) -> Reply:
         await session.substitutions.remove(chosen)
     else:
         await session.substitutions.enable(chosen, action == "enable")
+    await session.edits.rules_changed()
     return Reply(text=f"{DONE[action]} {', '.join(map(str, chosen))}", value=chosen)
 
 

@@ -6,6 +6,7 @@ into the program (a frame, a thread) is only meaningful for the `generation` of 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
@@ -326,6 +327,14 @@ class LaunchRecord(Plain, frozen=True, kw_only=True):
     running_since: float | None = None  # time.monotonic() of the engine, stops left out, while a launch of it runs
     stopped: bool = False  # that launch is stopped
     stands_for: str = ""  # the kernel the program launched, where another one ran in its place
+    kernel_file: str = ""
+
+    @property
+    def title(self) -> str:
+        """`damp_fixed for damp`; of one that has the same name, as an edited text has, the file tells it."""
+        if self.stands_for == self.kernel:
+            return f"{self.kernel} of {os.path.basename(self.kernel_file)}"
+        return f"{self.kernel} for {self.stands_for}" if self.stands_for else self.kernel
 
 
 class Substitution(Plain, frozen=True, kw_only=True):
@@ -376,6 +385,7 @@ class EditVariant(Plain, frozen=True, kw_only=True):
     time: float
     text: str
     path: str = ""
+    first_line: int = 0  # where the kernel begins in that file
     places: tuple[str, ...] = ()
 
 

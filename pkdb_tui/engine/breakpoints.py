@@ -92,6 +92,7 @@ class Entry:
     serial: int = 0  # grows when the ignore count is asked for anew
     ignored_from: int = 0  # hits there were when it was
     note: str = ""  # such as that its source line changed since it was saved
+    copy_of: int = 0  # the breakpoint that this one stands for in an edited kernel
 
     @property
     def file(self) -> str:
@@ -147,7 +148,7 @@ class Entry:
             kernel=self.kernel,
             hits=self.hits,
             ignoring=self.ignoring,
-            reason=self.note or reason,
+            reason=self.note or reason or (f"{self.copy_of} in the edited kernel" if self.copy_of else ""),
         )
 
 
@@ -184,7 +185,7 @@ class BreakpointBook:
     def remove(self, numbers: Sequence[int]) -> None:
         for number in numbers:
             self[number]  # all must exist before any goes
-        for number in numbers:
+        for number in [*numbers, *(each.id for each in self.entries.values() if each.copy_of in numbers)]:
             self.entries.pop(number, None)
 
     def public(self) -> tuple[Breakpoint, ...]:
@@ -215,8 +216,9 @@ class BreakpointBook:
 
     def spend_temporaries(self, numbers: Sequence[int]) -> bool:
         """Remove temporary ones that were hit; True when there were any."""
-        spent = [n for n in numbers if n in self.entries and self.entries[n].spec.temporary]
-        self.remove(spent)
+        hit = [self.entries[n] for n in numbers if n in self.entries]
+        spent = {entry.copy_of or entry.id for entry in hit if entry.spec.temporary}
+        self.remove([number for number in spent if number in self.entries])
         return bool(spent)
 
     def forget_bindings(self) -> None:

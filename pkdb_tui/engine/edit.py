@@ -13,6 +13,7 @@ import msgspec
 from pkdb_tui import state_files
 from pkdb_tui.engine import kernel_text
 from pkdb_tui.engine.api import EditCheck, EditProblem, EditState, EditVariant
+from pkdb_tui.engine.carried import Text, real
 from pkdb_tui.engine.errors import PkdbError
 from pkdb_tui.engine.kernel_text import KernelText
 
@@ -32,14 +33,15 @@ class SavedEdit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Edit:
-    """`source` is the file as the editor knows it, `loaded` the kernel's text that the program began with."""
+    """`source` is the file as the editor knows it, `original` the kernel that the program began with."""
 
     def __init__(self, source: KernelText, kernel: str, *, alone: bool) -> None:
         """`alone`: no other function of the file has the kernel's name. Raises PkdbError for what can't be edited."""
         self.source = source
         self.kernel = kernel
         self.alone = alone
-        self.loaded = source.text
+        self.original = Text(real(source.path), source.first_line, source.text)  # what the program began with
+        self.ran: dict[str, Text] = {}  # texts that run in its place, by file
         self.text = source.text
         self.variants: list[EditVariant] = []
         self.check = EditCheck.SAME
@@ -48,7 +50,7 @@ class Edit:
         self.warning = ""
         self._seen = self._stat()
         digest = hashlib.sha256(f"{source.path}\0{kernel}".encode()).hexdigest()[:12]
-        self.folder = state_files.folder() / "edits" / f"{kernel}-{digest}"
+        self.folder = kernel_text.edits_folder() / f"{kernel}-{digest}"
         self.draft_file = self.folder / f"{kernel}.py"  # for an editor of the person's own
         self._check_kind()
 
@@ -74,9 +76,8 @@ class Edit:
         return self.source.first_line
 
     @property
-    def last_loaded(self) -> int:
-        """The last line of the kernel as the program has it."""
-        return self.first_line + self.loaded.count("\n")
+    def loaded(self) -> str:
+        return self.original.text
 
     def state(self, places: dict[str, tuple[str, ...]]) -> EditState:
         """`places` are where each variant's file runs now; the program's own text runs where none is named."""
@@ -109,7 +110,9 @@ class Edit:
         found = self.variant_of(self.text)
         if found is None:
             path = str(self.written())
-            found = EditVariant(number=self.next_number, time=time.time(), text=self.text, path=path)
+            found = EditVariant(
+                number=self.next_number, time=time.time(), text=self.text, path=path, first_line=self.first_line
+            )
             self.variants = [*self.variants, found][-KEPT:]
         return found
 
@@ -141,9 +144,10 @@ class Edit:
         if saved.version != VERSION:
             return f"An earlier draft of {self.kernel} in {self.folder} is of another version, and is left aside."
         self.variants = [each for each in saved.variants if os.path.exists(each.path)]
-        if saved.text in (saved.original, self.source.text):
+        text = self.handed_out() or saved.text
+        if text in (saved.original, self.source.text):
             return ""
-        self.text = saved.text
+        self.text = text
         if saved.original == self.source.text:
             return f"The draft of {self.kernel} from before is back."
         return f"The draft of {self.kernel} from before is back; {os.path.basename(self.file)} changed since then."
@@ -159,6 +163,19 @@ class Edit:
             variants=self.variants,
         )
         state_files.write(self.folder / "draft.json", msgspec.json.format(msgspec.json.encode(saved)))
+
+    def hand_out(self) -> None:
+        """Have the draft in a file of its own. Raises OSError."""
+        state_files.write(self.draft_file, self.text.encode() + b"\n")
+
+    def handed_out(self) -> str:
+        """The text of that file, empty where there is none. Raises PkdbError when it can't be read."""
+        try:
+            return self.draft_file.read_text(encoding="utf-8").removesuffix("\n")
+        except FileNotFoundError:
+            return ""
+        except (OSError, UnicodeDecodeError) as error:
+            raise PkdbError(f"{self.draft_file} can't be read: {error}.", "Mend it, or delete it.") from error
 
     # --- the file itself ---
 

@@ -51,8 +51,11 @@ def _difference(old: list[kernel_text.Parameter], new: list[kernel_text.Paramete
     return f"the parameters come in another order: {rule}"
 
 
-async def checked(edit: Edit, connection: Asks) -> None:
-    """Check the draft and note in the edit what came of it, unless the draft is another one by then."""
+async def checked(edit: Edit, connection: Asks, *, blocked: bool) -> None:
+    """Check the draft and note in the edit what came of it, unless the draft is another one by then.
+
+    `blocked` says that the program can't compile it now.
+    """
     text = edit.text
     if text == edit.loaded:
         _note(edit, text, EditCheck.SAME, "as the program has it")
@@ -65,6 +68,9 @@ async def checked(edit: Edit, connection: Asks) -> None:
         path = str(edit.written())
     except PkdbError as error:
         _note(edit, text, EditCheck.WRONG, "", EditProblem(line=0, message=str(error)))
+        return
+    if blocked:
+        _note(edit, text, EditCheck.UNTRIED, "right as Python; compiled when the kernel that runs is over")
         return
     begun = time.monotonic()
     try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pkdb_tui import state_files
 from pkdb_tui.engine import kernel_text
 from pkdb_tui.engine.api import EditChanged, EditCheck, FrameKind, KernelSpan, Notice, Severity, Substitution
+from pkdb_tui.engine.carried import Carried, Text, real
 from pkdb_tui.engine.edit import Edit
 from pkdb_tui.engine.edit_checks import checked
 from pkdb_tui.engine.errors import PkdbError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 0.3  # seconds without a key after which the draft is kept and checked
 NONE_OPEN = PkdbError("No kernel is in the editor.", "`edit KERNEL` opens one.")
+BLOCKED = PkdbError("Python waits for the kernel that runs, so nothing can be installed.", "Finish the kernel first.")
 
 
 class Edits:
@@ -30,6 +32,7 @@ class Edits:
         self.current: Edit | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._turn = asyncio.Lock()
+        self._carried = Carried(session.book)
         self.in_editor = False  # whether the screen's editor has the draft; else a file that the person changes
 
     def require(self) -> Edit:
@@ -43,8 +46,7 @@ class Edits:
     async def open(self, *, name: str = "", file: str = "", line: int = 0) -> Edit:
         """The kernel of a name or around a line, else the one that the stop is in. Raises PkdbError."""
         path, span = await self._find(name, file, line)
-        spans = (await self._session.describe_file(path)).kernels if self._session.connection.connected else ()
-        alone = sum(each.name == span.name for each in spans) == 1
+        alone = kernel_text.is_alone(path, span.name)
         key = (path, span.name, 0 if alone else span.first_line)
         edit = self._edits.get(key)
         if edit is None:
@@ -114,30 +116,32 @@ class Edits:
         raise PkdbError("The program is at no kernel, nor at a line that has launched one.", "Write `edit KERNEL`.")
 
     async def _spans(self, path: str) -> Sequence[KernelSpan]:
+        if self._session.placing.python_blocked:  # nobody answers: the kernel of the stop is known all the same
+            kernel = self._session.kernels.kernel
+            if kernel is None or kernel.file != path:
+                return ()
+            first, last = kernel.first_line, kernel.last_line
+            return (KernelSpan(name=kernel.kernel, first_line=first, last_line=last, lines=()),)
         return (await self._session.describe_file(path)).kernels
 
     # --- a draft that the person changes with an editor of theirs ---
 
-    def hand_out(self) -> str:
-        """The path of a file with the draft. Raises PkdbError where it can't be written."""
+    async def hand_out(self) -> str:
+        """The path of a file with the draft, as the person left it. Raises PkdbError where it can't be written."""
         edit = self.require()
+        self.take_in()
         try:
-            state_files.write(edit.draft_file, edit.text.encode() + b"\n")
+            await asyncio.to_thread(edit.hand_out)
         except OSError as error:
             text = f"The draft can't be written to {edit.draft_file}: {error.strerror}."
             raise PkdbError(text, state_files.REMEDY) from error
         return str(edit.draft_file)
 
     def take_in(self) -> None:
-        """Read that file. Raises PkdbError where it can't be read."""
+        """Read that file, if there is one. Raises PkdbError where it can't be read."""
         edit = self.require()
-        if self.in_editor:
-            return
-        try:
-            text = edit.draft_file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise PkdbError(f"{edit.draft_file} can't be read: {error}.", "`edit KERNEL` writes it anew.") from error
-        self.type(text.removesuffix("\n"))
+        if not self.in_editor and (text := edit.handed_out()):
+            self.type(text)
 
     # --- typing and checking ---
 
@@ -164,7 +168,7 @@ class Edits:
             edit.look_at_file()
             if edit.check is EditCheck.CHECKING or not edit.said:
                 self.tell()
-                await checked(edit, self._session.connection)
+                await checked(edit, self._session.connection, blocked=self._session.placing.python_blocked)
         self.tell()
 
     async def _keep(self, edit: Edit) -> None:
@@ -186,6 +190,27 @@ class Edits:
         if edit is not None:
             state = edit.state(self.places(edit))
             self._session.emit(EditChanged(edit=state, opened=opened))
+
+    # --- breakpoints ---
+
+    def carry(self) -> None:
+        """Have the breakpoints of edited kernels in the texts that run in their place, too."""
+        sources = {rule.source for rule in self._session.substitutions.public()}
+        for edit in self._edits.values():
+            texts = {v.path: Text(real(v.path), v.first_line, v.text) for v in edit.variants}
+            edit.ran |= {path: text for path, text in texts.items() if path in sources}
+            earlier = [text for path, text in edit.ran.items() if path not in sources]
+            running = [text for path, text in edit.ran.items() if path in sources]
+            self._carried.follow(edit.original, running, earlier)
+            edit.ran = {path: text for path, text in edit.ran.items() if path in sources}
+
+    async def rules_changed(self) -> None:
+        """Other texts run than before."""
+        before = self._session.breakpoints
+        self.carry()
+        if self._session.breakpoints != before:
+            await self._session.placing.changed()
+        self.tell()
 
     # --- installing ---
 
@@ -211,6 +236,8 @@ class Edits:
         Raises PkdbError when it is wrong.
         """
         edit = self.require()
+        if self._session.placing.python_blocked:
+            raise BLOCKED
         await self.check()
         if edit.check is EditCheck.WRONG:
             problem = edit.problems[0]
@@ -231,14 +258,14 @@ class Edits:
             first_line=0 if edit.alone else edit.first_line,
         )
         await self._session.substitutions.install(rule)
+        await self.rules_changed()
         await self._keep(edit)
-        self.tell()
         return f"Edit {variant.number} runs for {edit.kernel}{where} from the next launch on."
 
     async def _uninstall(self, edit: Edit, file: str, line: int, where: str) -> str:
         rules = [rule.id for rule in self.rules_of(edit) if (rule.file, rule.line) == (file, line)]
         await self._session.substitutions.remove(rules)
-        self.tell()
+        await self.rules_changed()
         if rules:
             return f"{edit.kernel} runs as the program has it again{where}, from the next launch on."
         return f"{edit.kernel} is as the program has it{where}: nothing was to be done."

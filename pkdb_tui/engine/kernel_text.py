@@ -10,7 +10,9 @@ import os
 import tempfile
 import tokenize
 from dataclasses import dataclass
+from pathlib import Path
 
+from pkdb_tui import state_files
 from pkdb_tui.engine.errors import PkdbError
 
 ODD_BREAKS = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"  # line ends for an editor, none for Python
@@ -108,6 +110,26 @@ def write(path: str, data: bytes) -> None:
     except OSError:
         os.unlink(temporary)
         raise
+
+
+def edits_folder() -> Path:
+    """Where drafts and edited texts are kept."""
+    return state_files.folder() / "edits"
+
+
+def is_edited(path: str) -> bool:
+    """Whether a file is an edited text, which only the session that installed it runs."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(edits_folder()))
+
+
+def is_alone(path: str, name: str) -> bool:
+    """Whether no other function of a file has that name; a file that is no Python now can't tell."""
+    try:
+        with open(path, "rb") as stream:
+            tree = ast.parse(stream.read())
+    except (OSError, SyntaxError, ValueError):
+        return False
+    return sum(isinstance(node, ast.FunctionDef) and node.name == name for node in ast.walk(tree)) == 1
 
 
 def parsed(text: str) -> ast.FunctionDef:

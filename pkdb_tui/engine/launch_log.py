@@ -12,7 +12,7 @@ from pkdb_tui.engine.api import Event, LaunchLogged, LaunchRecord
 from pkdb_tui.engine.protocol import KernelReady, LaunchBody
 from pkdb_tui.engine.snapshots import argument
 
-_Key = tuple[str, str, int, str]  # kernel, file and line of the call, space
+_Key = tuple[str, str, str, int, str]  # kernel, its file, file and line of the call, space
 
 
 class LaunchLog:
@@ -78,6 +78,7 @@ class LaunchLog:
         call = kernel.frames[0] if kernel.frames else None
         self._running = LaunchRecord(
             kernel=kernel.kernel,
+            kernel_file=kernel.file,
             file=call.file if call is not None else kernel.file,
             line=call.line if call is not None else kernel.first_line,
             pattern=kernel.pattern,
@@ -130,4 +131,4 @@ def _record(body: LaunchBody) -> LaunchRecord:
 
 
 def _key(row: LaunchRecord) -> _Key:
-    return row.kernel, row.file, row.line, row.space
+    return row.kernel, row.kernel_file, row.file, row.line, row.space

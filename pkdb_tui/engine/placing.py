@@ -24,27 +24,29 @@ class Placing:
     async def add(self, spec: BreakpointSpec, *, enabled: bool) -> Breakpoint:
         """See `Session.add_breakpoint`."""
         entry = self._session.book.add(spec, enabled=enabled)
-        await self._changed()
+        await self.changed()
         return entry.public()
 
     async def change(self, number: int, spec: BreakpointSpec, *, ignore_anew: bool) -> Breakpoint:
         """Give a breakpoint another specification; `ignore_anew` starts its ignore count again."""
         entry = self._session.book.change(number, spec, ignore_anew=ignore_anew)
-        await self._changed()
+        await self.changed()
         return entry.public()
 
     async def remove(self, ids: Sequence[int]) -> None:
         """Delete breakpoints. Raises BreakpointError for a number that isn't there."""
         self._session.book.remove(ids)
-        await self._changed()
+        await self.changed()
 
     async def enable(self, ids: Sequence[int], enabled: bool) -> None:
         """Enable or disable breakpoints. Raises BreakpointError for a number that isn't there."""
         for entry in [self._session.book[number] for number in ids]:
             entry.enabled = enabled
-        await self._changed()
+        await self.changed()
 
-    async def _changed(self) -> None:
+    async def changed(self) -> None:
+        """The book is another one."""
+        self._session.edits.carry()
         await self.send()
         await self._session.kernel_stops.breakpoints_changed()
         self._tell()

@@ -244,6 +244,7 @@ class ArgumentBody(VariableBody, kw_only=True):
 
 class LaunchBody(Message, kw_only=True, rename="camel"):
     kernel: str
+    kernel_file: str = ""
     stands_for: str = ""  # the kernel the program launched, where another one ran in its place
     file: str
     line: int

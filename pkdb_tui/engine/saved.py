@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from pkdb_tui import state_files
+from pkdb_tui.engine import kernel_text
 from pkdb_tui.engine.api import BreakpointsChanged, BreakpointSpec, LaunchOptions, Notice, Severity
 from pkdb_tui.engine.errors import PkdbError
 from pkdb_tui.engine.session import Session
@@ -139,7 +140,7 @@ def save(session: Session, layout: dict[str, Any] | None = None) -> str:
         breakpoints=[
             SavedBreakpoint(spec=each.spec, enabled=each.enabled, text=line_text(each.spec))
             for each in session.breakpoints
-            if not each.spec.temporary and not each.spec.watch
+            if not each.spec.temporary and not each.spec.watch and not kernel_text.is_edited(each.file)
         ],
         displays=[watch.expression for watch in session.watches],
         layout=layout or {},

@@ -22,10 +22,6 @@ TICK = 1.0  # seconds between new times of a running launch
 TIMES = 46  # columns of the count, the last time and the total
 
 
-def _name(launch: LaunchRecord) -> str:
-    return f"{launch.kernel} for {launch.stands_for}" if launch.stands_for else launch.kernel
-
-
 def _place(launch: LaunchRecord) -> str:
     return f"{os.path.basename(launch.file)}:{launch.line}"
 
@@ -35,7 +31,7 @@ def _value(given: Argument) -> str:
 
 
 def _identity(launch: LaunchRecord) -> tuple[str, ...]:
-    return launch.kernel, launch.file, str(launch.line), launch.space, launch.stands_for
+    return launch.title, launch.file, str(launch.line), launch.space
 
 
 class Line(NamedTuple):
@@ -154,11 +150,11 @@ class LaunchesPane(Pane):
     def _columns(self, launch: LaunchRecord, width: int) -> list[tuple[str, int, Style]]:
         """(text, columns, style) of what names a launch; where room is short the policy gives way, then the build."""
         palette = self.palette
-        names = longest([_name(row) for row in self._launches], 28)
+        names = longest([row.title for row in self._launches], 28)
         places = longest([_place(row) for row in self._launches], 28)
         policies = longest([row.policy for row in self._launches], 48)
         room = width - names - places - TIMES - 6
-        columns = [(_name(launch), names, palette.kernel), (_place(launch), places, palette.text)]
+        columns = [(launch.title, names, palette.kernel), (_place(launch), places, palette.text)]
         if room >= 10:
             columns.append((launch.build, 7, palette.dim))
         if room - 9 >= 14:

@@ -11,6 +11,7 @@ import pytest
 from cli import FIXTURES
 
 from pkdb_tui.commands import language
+from pkdb_tui.commands.locations import shown_path
 from pkdb_tui.engine.api import EditCheck, Event, FrameKind, LaunchOptions, ProgramOutput
 from pkdb_tui.engine.errors import PkdbError
 from pkdb_tui.engine.session import Session
@@ -96,6 +97,59 @@ async def test_a_breakpoint_in_the_edited_kernel_stops_at_its_own_line(run: Edit
         assert await run.do("print step") == "10.0"
 
 
+async def test_breakpoints_of_the_kernel_stop_in_the_edited_one_at_the_line_where_theirs_went(run: Edited) -> None:
+    async with started(run):
+        await run.do("break 10 if i == 3", "continue", "edit")
+        run.change("by * 2.0", "by * 20.0\n    step = step + 1.0")
+        await run.do("edit --install", "continue")
+        assert run.place == ("edited_edit1.py", 11, FrameKind.KERNEL)
+        assert [await run.do("print i"), await run.do("print step")] == ["3", "11.0"]
+        run.change("    v[i] =", "    step = step + 1.0\n    v[i] =")
+        await run.do("edit --install", "continue")
+        assert run.place == ("edited_edit2.py", 12, FrameKind.KERNEL)
+        assert await run.do("print step") == "12.0"
+        run.change(run.session.edits.require().text, run.session.edits.require().loaded)
+        await run.do("edit --install", "continue")
+        assert run.place == ("edited.py", 10, FrameKind.KERNEL)
+        assert [(Path(each.file).name, each.line) for each in run.session.breakpoints] == [("edited.py", 10)]
+
+
+async def test_a_breakpoint_set_at_the_kernel_while_another_text_runs_stops_there_too(run: Edited) -> None:
+    async with started(run):
+        await run.do("tbreak 25", "continue", "edit add")
+        run.change("by * 2.0", "by * 20.0\n    step = step + 1.0")
+        await run.do("edit --install", "tbreak 10", "continue")
+        assert run.place == ("edited_edit1.py", 11, FrameKind.KERNEL)
+        assert run.session.breakpoints == ()
+        await run.do("break 9", "delete 4", "continue")
+    assert run.printed[-1] == "scaled 336.0"
+
+
+async def test_a_line_that_launches_nothing_is_refused_and_changes_nothing(run: Edited) -> None:
+    async with started(run):
+        await run.do("break 25", "continue", "edit add")
+        run.change("by * 2.0", "by * 20.0")
+        for place in ("here", "25"):
+            with pytest.raises(PkdbError, match=r"Line 25 of edited\.py launches no kernel"):
+                await run.do(f"edit --install {place}")
+        with pytest.raises(PkdbError, match=r"Line 25 of edited\.py launches no kernel"):
+            await run.do("hotswap 25 add add")
+        assert run.session.substitutions.public() == ()
+        await run.do("delete", "continue")
+    assert run.printed[:2] == ["first 1.0", "second 2.0"]
+
+
+async def test_the_launch_log_tells_the_edited_kernel_from_the_programs_own(run: Edited) -> None:
+    async with started(run):
+        await run.do("tbreak 25", "tbreak 27", "continue", "edit add")
+        run.change("by * 2.0", "by * 20.0")
+        await run.do("edit --install", "continue")
+        rows = [
+            row.partition(f" {shown_path(str(run.script))}:") for row in (await run.do("info launches")).splitlines()
+        ]
+        assert [name for name, found, _ in rows if found] == ["add", "add of edited_edit1.py"]
+
+
 async def test_only_the_launches_of_one_line(run: Edited) -> None:
     async with started(run):
         await run.do("tbreak 24", "continue", "edit add")
@@ -152,16 +206,19 @@ async def test_what_is_wrong_is_told_at_its_line_and_not_installed(run: Edited, 
     assert run.printed[:2] == ["first 1.0", "second 2.0"]
 
 
-async def test_a_draft_is_back_in_the_next_session(run: Edited, tmp_path: Path) -> None:
+@pytest.mark.parametrize("commands", [(), ("edit --check",), ("edit",)])
+async def test_a_draft_is_back_in_the_next_session(run: Edited, commands: tuple[str, ...]) -> None:
     async with started(run):
         await run.do("edit add")
         run.change("by * 2.0", "by * 7.0")
-        await run.do("edit --check")
+        await run.do(*commands)
+        run.change("by * 7.0", "by * 8.0")
     again = Session(run.session.options, run.events.append)
     await again.start()
     await again.settled()
     try:
         await language.run("edit add", again)
-        assert "by * 7.0" in again.edits.require().text
+        assert "by * 8.0" in again.edits.require().text
+        assert "by * 8.0" in again.edits.require().draft_file.read_text()
     finally:
         await again.quit()

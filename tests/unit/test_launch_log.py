@@ -39,9 +39,9 @@ class Clocked:
 
     def counted(self, count: int, last: float, total: float) -> None:
         body = {
-            "kernel": "yax", "standsFor": "", "file": "/yax.py", "line": 22, "pattern": "parallel_for",
-            "policy": "RangePolicy", "space": "OpenMP", "build": "debug", "count": count, "lastSeconds": last,
-            "totalSeconds": total, "arguments": [], "warnings": [],
+            "kernel": "yax", "kernelFile": "/yax.py", "standsFor": "", "file": "/yax.py", "line": 22,
+            "pattern": "parallel_for", "policy": "RangePolicy", "space": "OpenMP", "build": "debug",
+            "count": count, "lastSeconds": last, "totalSeconds": total, "arguments": [], "warnings": [],
         }  # fmt: skip
         self.log.counted([body])
 

@@ -233,6 +233,9 @@ class Debugger:
             raise RequestError(f"Line {line} of {name} is inside a kernel.", "Name the line that launches the kernel.")
         if not any(span[0] <= each <= span[1] for each in source.all_lines()):
             raise RequestError(f"Line {line} of {name} has no code.", "Name the line that launches the kernel.")
+        known = self.dispatch is not None and self.dispatch.launches_at(file, span)
+        if not known and not sources.may_launch(sources.read_source(file), *span):
+            raise RequestError(f"Line {line} of {name} launches no kernel.", "Name the line that does.")
         return span
 
     def _serve_set_substitutions(self, arguments: Json) -> Json:

@@ -140,6 +140,10 @@ class Dispatch:
             raise RequestError(f"Launch {number} is not waiting.")
         self._ready.answers.put(text)
 
+    def launches_at(self, file: str, lines: tuple[int, int]) -> bool:
+        """Whether a kernel was launched from these lines of a file."""
+        return self._log.has(file, lines)
+
     # --- launches, on the program's threads ---
 
     def launch(self, adapter: Adapter, launch: Any) -> Any:

@@ -23,6 +23,7 @@ class LaunchRecord:
         self.first = True  # nothing has been told of it yet
         self.wanted: bool | None = None  # whether a breakpoint concerns the kernel; None when not looked up
         self.kernel = launch.kernel.name
+        self.kernel_file = real_path(launch.kernel.file)
         self.stands_for = launch.stands_for
         self.file = real_path(code.co_filename)
         self.line = line
@@ -70,6 +71,7 @@ class LaunchRecord:
         policy, arguments = reader(*what)
         return {
             "kernel": self.kernel,
+            "kernelFile": self.kernel_file,
             "standsFor": self.stands_for,
             "file": self.file,
             "line": self.line,
@@ -107,12 +109,17 @@ class LaunchLog:
         code = caller.f_code
         # Not the code object itself: a function that gets a breakpoint runs a copy of it.
         place = code.co_filename, code.co_qualname, caller.f_lineno
-        key = (*place, launch.kernel.name, launch.space, launch.stands_for)
+        key = (*place, launch.kernel.name, launch.kernel.file, launch.space, launch.stands_for)
         record = self._records.get(key)
         if record is None:
             record = self._records.setdefault(key, LaunchRecord(launch, code, caller.f_lineno))
         record.began(launch)
         return record
+
+    def has(self, file: str, lines: tuple[int, int]) -> bool:
+        """Whether something was launched from these lines, both bounds inclusive."""
+        records = list(self._records.values())
+        return any(record.file == file and lines[0] <= record.line <= lines[1] for record in records)
 
     def forget_wanted(self) -> None:
         """The breakpoints changed."""

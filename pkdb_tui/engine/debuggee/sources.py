@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import linecache
 import opcode
 import os
@@ -195,6 +196,21 @@ class SourceFile:
             code for code in self.codes if is_function(code) and code.co_qualname.replace(".<locals>", "") == name
         ]
         return matches or [code for code in self.codes if is_function(code) and code.co_name == name]
+
+
+def may_launch(text: str, first: int, last: int) -> bool:
+    """Whether something is called in these lines that may be a launch: a policy and a kernel are given to it."""
+    return any(
+        isinstance(node, ast.Call)
+        and first <= node.lineno <= last
+        and not (isinstance(node.func, ast.Name) and hasattr(builtins, node.func.id))
+        and (len(node.args) + len(node.keywords) > 1 or _unpacks(node))
+        for node in ast.walk(ast.parse(text))
+    )
+
+
+def _unpacks(call: ast.Call) -> bool:
+    return any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords)
 
 
 def read_source(file: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import math
+import re
 from abc import ABC, abstractmethod
 from enum import Enum
 from typing import Any, TextIO
@@ -28,7 +29,13 @@ from pkdb_tui.engine.api import (
 )
 from pkdb_tui.engine.errors import PkdbError
 
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")  # all but line ends and tabs
 INPUT_WANTED = "The program waits for input. Give it with `send-input TEXT` before the command that lets it go on."
+
+
+def _written_out(text: str) -> str:
+    """Words of the program's within the debugger's own lines: without characters that move the cursor or end a line."""
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 class Printer(ABC):
@@ -62,11 +69,11 @@ class TextPrinter(Printer):
             case ProgramOutput(data=data, dropped=dropped):
                 self._program(data, dropped)
             case Stopped(snapshot=snapshot):
-                self._say(stop_line(snapshot))
+                self._say(_written_out(stop_line(snapshot)))
                 if source := source_line(snapshot.location):
                     self._say(source)
                 if snapshot.exception is not None:
-                    self._say(snapshot.exception.traceback.rstrip("\n"))
+                    self._say(_written_out(snapshot.exception.traceback.rstrip("\n")))
             case WatchesChanged(watches=watches, stop=True):  # commands answer for themselves
                 for watch in watches:
                     self._say(watch_line(watch))
@@ -75,7 +82,7 @@ class TextPrinter(Printer):
             case InputWanted(wanted=True):
                 self._say(f"note: {INPUT_WANTED}")
             case Exited(cause=cause):
-                self._say(f"exited: {cause.text}")
+                self._say(_written_out(f"exited: {cause.text}"))
             case Notice(text=text, severity=severity):
                 if severity is Severity.ERROR:
                     self._complain(text)
@@ -103,7 +110,7 @@ class TextPrinter(Printer):
             self._out.write("\n")
             self._out.flush()
             self.fresh = True
-        self._errors.write(f"error: {text}\n")
+        self._errors.write(f"error: {_written_out(text)}\n")
         self._errors.flush()
 
     def reply(self, line: str, reply: Reply) -> None:

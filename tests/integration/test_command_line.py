@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pexpect
@@ -115,6 +116,31 @@ def test_what_can_not_be_run(arguments: tuple[str, ...], words: str) -> None:
     run = plain(*arguments, commands=["continue"])
     assert (run.status, run.out) == (2, "")
     assert run.err.startswith(f"error: {words}")
+
+
+def test_a_folder_runs_its_main_and_finds_its_neighbours(tmp_path: Path) -> None:
+    folder = tmp_path / "app"
+    folder.mkdir()
+    (folder / "neighbour.py").write_text("def twice(n):\n    return 2 * n\n")
+    (folder / "__main__.py").write_text(
+        "import sys\nfrom neighbour import twice\n\n"
+        "print(twice(4), __name__, __spec__.name, repr(__package__), sys.argv)\n"
+        "print(sys.modules['__main__'].twice is twice)\n"
+    )
+    alone = subprocess.run(
+        [sys.executable, "app", "a"], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    run = plain("app", "a", folder=tmp_path, commands=["break 4", "continue", "continue"])
+    assert (run.err, run.status) == ("", 0)
+    assert run.stops[1] == "stopped: breakpoint 1 app/__main__.py:4 in <module>"
+    assert run.lines[-3:] == [*alone, "exited: status 0"]
+
+
+def test_what_the_program_says_in_an_exception_moves_no_cursor_and_ends_no_line(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text("raise ValueError('a\\r\\x1b[31mb\\u2028c\\x9bd\\ne\\tf')\n")
+    run = plain("odd.py", folder=tmp_path, commands=["continue", "continue"])
+    assert run.out.split("\n")[2] == (r"stopped: exception ValueError: a\r\x1b[31mb\u2028c\x9bd odd.py:1 in <module>")
+    assert run.out.split("\n")[-2:] == [r"exited: exception ValueError: a\r\x1b[31mb\u2028c\x9bd", ""]
 
 
 def test_a_syntax_error_is_shown_with_a_caret(tmp_path: Path) -> None:

@@ -75,10 +75,15 @@ def _load_directory(path: str) -> tuple[CodeType, ModuleType, str]:
 def _load_module(name: str, *, keep_argument: bool = False) -> tuple[CodeType, ModuleType, str]:
     import runpy
 
+    own = sys.modules["__main__"]
+    if name == "__main__":
+        del sys.modules[name]  # a folder's would be taken for that one
     try:
         _, spec, code = runpy._get_module_details(name, runpy._Error)  # type: ignore[attr-defined]
     except runpy._Error as error:  # type: ignore[attr-defined]
         _fail(f"{sys.executable}: {error}", 1)
+    finally:
+        sys.modules["__main__"] = own
     main = _new_main(
         __file__=spec.origin,
         __spec__=spec,

@@ -45,9 +45,9 @@ def main() -> None:
     if sys.path and os.path.realpath(sys.path[0]) == here:
         del sys.path[0]
     _load_package(config["root"])
-    from pkdb_tui.engine.debuggee.bootstrap import begin
+    from pkdb_tui.engine.debuggee import library
 
-    begin(config)
+    library.load("pkdb_tui.engine.debuggee.bootstrap").begin(config)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,9 @@ from typing import Any
 from pkdb_tui.engine.debuggee.wire import move_high
 
 OUT, ERR = 1, 2
+C = ctypes.CDLL(None)
+# Looked up here: ctypes does that in Python, with whatever builtins the program has by then.
+_try_lock, _flush_unlocked, _unlock = C.ftrylockfile, C.fflush_unlocked, C.funlockfile
 
 
 def _text(descriptor: int) -> io.TextIOWrapper:
@@ -146,8 +149,7 @@ def _flush(*streams: Any) -> None:
 
 def _flush_c() -> None:
     """C's standard output, unless a thread is just writing there: it may have been stopped in the midst of it."""
-    library = ctypes.CDLL(None)
-    stream = ctypes.c_void_p.in_dll(library, "stdout")
-    if library.ftrylockfile(stream) == 0:
-        library.fflush_unlocked(stream)
-        library.funlockfile(stream)
+    stream = ctypes.c_void_p.in_dll(C, "stdout")
+    if _try_lock(stream) == 0:
+        _flush_unlocked(stream)
+        _unlock(stream)

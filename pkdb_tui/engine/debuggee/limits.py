@@ -16,6 +16,7 @@ T = TypeVar("T")
 SIGNAL = signal.SIGRTMIN + 7
 GRACE = 1.0  # seconds after which a run that was interrupted and goes on counts as stuck
 INSIST_EVERY = 0.05
+_set_async_exception = ctypes.pythonapi.PyThreadState_SetAsyncExc  # ctypes' look-up runs with the program's builtins
 
 
 class EvaluationInterrupted(BaseException):
@@ -235,7 +236,7 @@ def start_named(work: Callable[[], None]) -> None:
 
 
 def _raise_async(ident: int, kind: type[EvaluationInterrupted]) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(kind))
+    _set_async_exception(ctypes.c_ulong(ident), ctypes.py_object(kind))
 
 
 def _retract(ident: int) -> None:
@@ -243,7 +244,7 @@ def _retract(ident: int) -> None:
 
     That alone leaves 3.11's flag set, which whoever gets such an exception clears: so this thread gets one.
     """
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), None)
+    _set_async_exception(ctypes.c_ulong(ident), None)
     try:
         _raise_async(_thread.get_ident(), EvaluationInterrupted)
         for _ in range(1000):

@@ -10,6 +10,7 @@ from typing import Any
 
 INLINE = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 CO_OPTIMIZED = 0x01
+_locals_to_fast = ctypes.pythonapi.PyFrame_LocalsToFast  # ctypes' look-up runs with the program's builtins
 
 
 class Kept(Exception):
@@ -140,6 +141,6 @@ def store(frame: FrameType, values: Mapping[str, Any], deleted: Sequence[str] = 
     if fast and sys.version_info < (3, 13):
         # Its variables get what the dictionary holds; told to, they lose what it doesn't.
         clear = bool(deleted) and sys.version_info < (3, 12)
-        ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(clear))
+        _locals_to_fast(ctypes.py_object(frame), ctypes.c_int(clear))
     if refused:
         raise Kept(f"`{refused[0]}` can't be deleted: from 3.12 on, Python keeps the variables of a running function.")

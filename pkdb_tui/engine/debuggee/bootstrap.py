@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import ctypes
 import os
-import platform
 import signal
 import sys
 from typing import Any
@@ -59,7 +58,7 @@ def begin(config: Json) -> None:
     debugger.start()
     ready = {
         "pid": os.getpid(),
-        "python": platform.python_version(),
+        "python": sys.version.split()[0],
         "backend": debugger.backend.name,
         "sign": dispatch.sign.address,
     }

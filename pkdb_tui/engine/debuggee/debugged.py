@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import _thread
 import sys
-from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +20,12 @@ Json = dict[str, Any]
 SHOWN = 60  # characters of an expression in a message
 
 
-@dataclass
 class Wish:
     """What is to be debugged, in a frame of the stop."""
 
-    text: str
-    frame: FrameType
+    def __init__(self, text: str, frame: FrameType) -> None:
+        self.text = text
+        self.frame = frame
 
     @property
     def ended(self) -> str:

@@ -178,10 +178,13 @@ class Debugger:
         except RequestError as error:
             self.connection.refuse(number, error)
         except Exception as error:  # noqa: BLE001 - the reader must live on; the fault is told to whoever asked
-            self.tracer.internal_error()
-            self.connection.refuse(number, RequestError(f"The debuggee failed at {command}: {error}"))
+            self._failed(request, error)
         else:
             self.connection.reply(number, body or {})
+
+    def _failed(self, request: Json, error: Exception) -> None:
+        self.tracer.internal_error()
+        self.connection.refuse(request["id"], RequestError(f"The debuggee failed at {request['command']}: {error}"))
 
     def _pass_on(self, command: str, request: Json) -> None:
         if self._stopped:
@@ -514,6 +517,8 @@ class Debugger:
                     continue
             except RequestError as error:
                 self.connection.refuse(number, error)
+            except Exception as error:  # noqa: BLE001 - it must not become the program's
+                self._failed(request, error)
             else:
                 self.answer(inspector, request)
 
@@ -538,8 +543,7 @@ class Debugger:
             how = "ran out of time" if isinstance(error, EvaluationTimedOut) else "was interrupted"
             self.connection.refuse(number, RequestError(f"{command} {how}."))
         except Exception as error:  # noqa: BLE001 - the stop must go on; the fault is told to whoever asked
-            self.tracer.internal_error()
-            self.connection.refuse(number, RequestError(f"The debuggee failed at {command}: {error}"))
+            self._failed(request, error)
         else:
             self.connection.reply(number, body)
         finally:

@@ -10,6 +10,7 @@ from types import FrameType, FunctionType
 from typing import Any
 
 from pkdb_tui.engine.debuggee import edited, sources
+from pkdb_tui.engine.debuggee.scopes import globals_of
 from pkdb_tui.engine.debuggee.wire import RequestError
 
 Json = dict[str, Any]
@@ -176,7 +177,7 @@ def find(text: str, frame: FrameType) -> FunctionType:
     Raises NameError where nothing has the name, RequestError for what is no kernel.
     """
     try:
-        return workunit(text, eval(text, frame.f_globals, frame.f_locals))
+        return workunit(text, eval(text, globals_of(frame), frame.f_locals))
     except NameError:
         found = _in_modules(text)
         if not found:

@@ -6,6 +6,7 @@ of this package are given a dictionary of their own there before they run. Its `
 
 * of the library modules in COPIED, which run Python code at a stop, copies that are run in the same way;
 * of those in KEPT, which are C or hold state of the process, modules with the contents that they have at first sight;
+  those of the C module below, where that is enough;
 * of `sys` its functions alone, as what else is in it changes;
 * everything else as it is: what the program is to share, and what hardly ever runs at a stop.
 
@@ -32,13 +33,16 @@ PACKAGE = __name__.rpartition(".")[0]
 HIDDEN = __name__ + "."  # before the names of copies, which stand in sys.modules only while they are run
 LIBRARY = os.path.dirname(os.__file__)
 COPIED = frozenset((
-    "_colorize", "ast", "base64", "contextlib", "dis", "enum", "genericpath", "json", "linecache", "posixpath", "re",
-    "signal", "socket", "stat", "struct", "textwrap", "tokenize", "traceback",
+    "_colorize", "ast", "base64", "contextlib", "copyreg", "dis", "enum", "genericpath", "json", "linecache",
+    "posixpath", "re", "stat", "struct", "textwrap", "tokenize", "traceback",
 ))  # fmt: skip
-KEPT = frozenset((
-    "_signal", "_socket", "_thread", "atexit", "collections", "fcntl", "gc", "io", "itertools", "math", "os", "queue",
-    "resource", "select", "threading", "time",
-))  # fmt: skip
+KEPT = {
+    name: name
+    for name in (
+        "_thread", "atexit", "collections", "fcntl", "gc", "io", "itertools", "math", "os", "resource", "select",
+        "threading", "time",
+    )
+} | {"queue": "_queue", "signal": "_signal", "socket": "_socket"}  # fmt: skip
 HOOKS = frozenset(("breakpointhook", "displayhook", "excepthook", "unraisablehook"))  # which are there to be replaced
 
 _stock = builtins.__import__
@@ -123,7 +127,7 @@ def _copy(full: str) -> ModuleType | None:
     if spec is None or not isinstance(spec.loader, SourceFileLoader):
         return None  # an interpreter without the library's sources: shared
     try:
-        module = _found[full] = _module(full, HIDDEN + full, spec)
+        module = _module(full, HIDDEN + full, spec)
     finally:
         sys.modules.pop(HIDDEN + full, None)
     if parent is not None:
@@ -149,7 +153,7 @@ def _module(known: str, name: str, spec: ModuleSpec) -> ModuleType:
 
 def _keep(full: str) -> ModuleType:
     """A module with what the real one holds now."""
-    real = _stock(full)
+    real = _stock(KEPT[full])
     kept = _found[full] = ModuleType(full, real.__doc__)
     kept.__dict__.update(vars(real))
     if full == "os":
@@ -163,10 +167,8 @@ class _Sys(ModuleType):
     def __init__(self) -> None:
         super().__init__("sys")
         functions = {n: f for n, f in vars(sys).items() if isinstance(f, BuiltinFunctionType) and n not in HOOKS}
-        self.__dict__.update(functions)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(sys, name)
+        # As a module's own, not the class's: with that, each function would take four times as long to be found.
+        self.__dict__.update(functions, __getattr__=lambda name: getattr(sys, name))
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(sys, name, value)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import _thread
 import ctypes
 import os
-import sys
+import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from queue import SimpleQueue
 from types import FrameType
 from typing import Any
@@ -66,13 +65,13 @@ class Attended:
         return self._end.acquire(blocking=False)
 
 
-@dataclass
 class Outcome:
     """What became of a launch. `then` is launchDone's."""
 
-    result: Any = None
-    error: BaseException | None = None
-    then: str = "continue"
+    def __init__(self) -> None:
+        self.result: Any = None
+        self.error: BaseException | None = None
+        self.then = "continue"
 
     @property
     def text(self) -> str:
@@ -95,25 +94,27 @@ class Sign:
         self._memory.value = text[: self.SIZE - 1]
 
 
-@dataclass(eq=False)
 class Run:
     """An optimised kernel under way."""
 
-    adapter: Adapter
-    launch: Any
-    caller: FrameType
-    thread: int  # Python's name of it
-    number: int
-    mark: Any = None  # the adapter's name of one that has not passed the hook, and has no number yet
-    attended: Attended | None = None
+    def __init__(
+        self, adapter: Adapter, launch: Any, caller: FrameType, thread: int, number: int, mark: Any = None
+    ) -> None:
+        self.adapter = adapter
+        self.launch = launch
+        self.caller = caller
+        self.thread = thread  # Python's name of it
+        self.number = number
+        self.mark = mark  # the adapter's name of one that has not passed the hook, and has no number yet
+        self.attended: Attended | None = None
 
 
-@dataclass
 class Runs:
     """Optimised kernels under way that passed the hook, by thread; with those that the adapters know of, all."""
 
-    adapters: list[Adapter]
-    _seen: dict[int, Run] = field(default_factory=dict)
+    def __init__(self, adapters: list[Adapter]) -> None:
+        self.adapters = adapters
+        self._seen: dict[int, Run] = {}
 
     def begin(self, adapter: Adapter, launch: Any, caller: FrameType, number: int) -> Run:
         ident = _thread.get_ident()
@@ -163,11 +164,7 @@ class Runs:
 
 def system_thread(ident: int) -> int:
     """The system's number of a Python thread, or 0 where nobody knows it."""
-    threading = sys.modules.get("threading")
-    if threading is not None:
-        if ident == threading.main_thread().ident:
-            return os.getpid()
-        for thread in threading.enumerate():
-            if thread.ident == ident:
-                return int(thread.native_id or 0)
+    thread = threading._active.get(ident)  # type: ignore[attr-defined]
+    if thread is not None:
+        return os.getpid() if thread is threading.main_thread() else int(thread.native_id or 0)
     return os.getpid() if ident == _thread.get_ident() else 0

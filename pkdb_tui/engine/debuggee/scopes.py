@@ -43,7 +43,7 @@ class Scope:
 
     def __init__(self, frame: FrameType, kernel: Kernel | None = None) -> None:
         self.frame = frame
-        self.globals = frame.f_globals
+        self.globals = globals_of(frame)
         self.kernel = kernel
         self._frames = [part for part in _around(frame) if part.f_locals is not part.f_globals]
         self._own = [(part, dict(part.f_locals)) for part in self._frames]
@@ -105,6 +105,14 @@ class Scope:
             if name in names or name in _variables(frame):
                 return place
         return 0 if self._frames else -1
+
+
+def globals_of(frame: FrameType) -> dict[str, Any]:
+    """The globals of a frame. Where they lack its builtins, they get them: running code there puts in those of ours."""
+    names = frame.f_globals
+    if "__builtins__" not in names:
+        names["__builtins__"] = frame.f_builtins
+    return names
 
 
 def _around(frame: FrameType) -> list[FrameType]:

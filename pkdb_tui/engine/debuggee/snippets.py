@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from types import CellType, CodeType, FrameType, FunctionType
 from typing import Any
 
-from pkdb_tui.engine.debuggee.scopes import Kernel, Scope
+from pkdb_tui.engine.debuggee.scopes import Kernel, Scope, globals_of
 
 SOURCE = "<console>"
 INSIDE = f"{SOURCE}.<locals>.{SOURCE}.<locals>."  # how qualified names begin in the functions made around a text
@@ -191,7 +191,7 @@ class Snippet:
         """An expression's value in a frame, quickly where it has no functions of its own."""
         if self._nested or self._expression is None:
             return self.run(Scope(frame))
-        return eval(self._expression, frame.f_globals, frame.f_locals)
+        return eval(self._expression, globals_of(frame), frame.f_locals)
 
     def _last(self) -> CodeType:
         """The expression at the end."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.abc
 import importlib.machinery
 import sys
 from collections.abc import Callable
@@ -10,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 
-class AfterImport(importlib.abc.MetaPathFinder):
+class AfterImport:
     """Wraps the loader of one module, found where it would be found anyway."""
 
     def __init__(self, name: str, then: Callable[[ModuleType], None]) -> None:

@@ -185,12 +185,12 @@ class KernelSide:
             return NativeBreakpoint(
                 id=entry.id, watch=await self._watched(entry), condition=spec.condition, threads=threads
             )
-        source, condition, judged = entry.file, spec.condition, False
+        source, condition, judged, held, why = entry.file, spec.condition, False, "", ""
         entry.slow = ""
         if condition and self.kernel is not None:
             if self._compiled.get(entry.id) == condition:
                 place = next(c for c in self.kernel.conditions if c.id == entry.id)
-                source, condition = place.file, ""
+                source, condition, held, why = place.file, "", place.held, place.why
             else:
                 condition = await self._as_c(entry)
                 judged = not condition
@@ -205,6 +205,8 @@ class KernelSide:
             threads=threads,
             judged=judged,
             speaks=bool(spec.log),
+            held=held,
+            why=why,
         )
 
     async def _watched(self, entry: Entry) -> str:

@@ -283,11 +283,32 @@ class SubstitutionBody(Message, kw_only=True):
 
 
 class CompiledCondition(Message, kw_only=True):
-    """A breakpoint condition built into the kernel: the native breakpoint goes on `line` of source name `file`."""
+    """A breakpoint condition built into the kernel: the native breakpoint goes on `line` of source name `file`.
+
+    All of a Python line share that place. `state` is the C variable that has their outcomes, this one's with `number`;
+    it is empty on a device, where each has a place of its own.
+    """
 
     id: int
     file: str
     line: int
+    state: str = ""
+    number: int = 0
+
+    @property
+    def met(self) -> str:
+        """C text, also at the statement behind: whether any condition of the line holds in this pass."""
+        return f"{self.state}.pk_met" if self.state else ""
+
+    @property
+    def held(self) -> str:
+        """C text: whether this one does."""
+        return f"{self.state}.pk_held[{self.number}]" if self.state else ""
+
+    @property
+    def why(self) -> str:
+        """C text: why that can't be told, a string."""
+        return f"{self.state}.pk_each[{self.number}].pk_why" if self.state else ""
 
 
 class KernelReady(Message, kw_only=True, rename="camel"):

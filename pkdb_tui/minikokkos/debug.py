@@ -25,9 +25,23 @@ class Condition:
     expression: str
 
 
+class PlacedCondition(NamedTuple):
+    """Where a thread comes by for which a condition holds: `line` of the source name `file`.
+
+    `state` is the C++ variable that has the outcomes of all the line's conditions in this pass: `pk_met` says whether
+    any holds, and of the one with this `number` `pk_held[number]` whether it does and `pk_each[number].pk_why` why it
+    can't be told. It is empty on a device, where each condition has a place of its own.
+    """
+
+    file: str
+    line: int
+    state: str = ""
+    number: int = 0
+
+
 @dataclass(frozen=True)
 class DebugBuild:
-    """A loaded debug build. `conditions` maps id -> (source name, line) in the debug information.
+    """A loaded debug build. `conditions` maps ids of those built in to their places in the debug information.
 
     `entry` is the C++ function that is one workunit call; `team` a global `struct { int size; int tid[]; }` filled at
     region start; `bounds` the function called on an access out of bounds, its message in the C string `message`; on a
@@ -41,7 +55,7 @@ class DebugBuild:
     bounds: str
     message: str
     lines: Mapping[str, tuple[int, ...]]
-    conditions: Mapping[int, tuple[str, int]] = field(default_factory=dict)
+    conditions: Mapping[int, PlacedCondition] = field(default_factory=dict)
     refused: Mapping[int, str] = field(default_factory=dict)
     handle: Any = None
     holds_lock: bool = False  # nothing of the process answers while a debugger holds the kernel: a device's

@@ -6,7 +6,7 @@ import ast
 import builtins
 import functools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from pkdb_tui.minikokkos import cpp_types as types
 from pkdb_tui.minikokkos import cuda_regions
 from pkdb_tui.minikokkos.cpp_types import BOOL, INT, TEAM, VOID, CType
-from pkdb_tui.minikokkos.debug import Condition, KernelSource
+from pkdb_tui.minikokkos.debug import Condition, KernelSource, PlacedCondition
 from pkdb_tui.minikokkos.errors import ArgumentError, CompileError
 from pkdb_tui.minikokkos.expressions import MISSING, Expressions, Typed
 from pkdb_tui.minikokkos.regions import REGIONS
@@ -172,7 +172,7 @@ class Program:
         self.arguments = arguments
         self.dense = frozenset(dense)
         self.constants: dict[tuple[int, str], tuple[Captured, Any]] = {}
-        self.placed: dict[int, tuple[str, int]] = {}
+        self.placed: dict[int, PlacedCondition] = {}
         self.refused: dict[int, str] = {}
         self.functions: dict[str, Definition] = {}
         self._conditions: dict[tuple[str, int], list[Condition]] = {}
@@ -187,9 +187,11 @@ class Program:
         self._captured = [(names, key[1], value) for key, (names, value) in self.constants.items()]
         for missing in (c for group in self._conditions.values() for c in group if c.id not in self.placed):
             self.refused.setdefault(missing.id, f"line {missing.line} has no code in this kernel")
+        for number in self.refused:  # perhaps only for some of the types that a function is called with
+            self.placed.pop(number, None)
 
-    def conditions_at(self, file: str, line: int) -> Iterator[Condition]:
-        return iter(self._conditions.get((file, line), ()))
+    def conditions_at(self, file: str, line: int) -> Sequence[Condition]:
+        return self._conditions.get((file, line), ())
 
     @property
     def entry(self) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pkdb_tui.minikokkos import cpp_types as types
 from pkdb_tui.minikokkos.calls import Calls
 from pkdb_tui.minikokkos.cpp_types import BOOL, INT, VOID, CType
-from pkdb_tui.minikokkos.debug import Condition
+from pkdb_tui.minikokkos.debug import Condition, PlacedCondition
 from pkdb_tui.minikokkos.errors import CompileError
 from pkdb_tui.minikokkos.expressions import Typed, c_string, cast
 from pkdb_tui.minikokkos.scope import Scope, Uses, cpp_name
@@ -35,6 +35,7 @@ class FunctionTranslator(Calls):
         self.depth = 1
         self.result: CType | None = None  # of `return`; None until one is seen
         self._counter = 0
+        self._met: set[int] = set()  # lines whose conditions stand before the first of their statements
 
     def body(self, statements: list[ast.stmt], parameters: dict[str, CType], parent: Scope | None = None) -> None:
         """Translate a whole function's statements, its hoisted locals first."""
@@ -77,24 +78,46 @@ class FunctionTranslator(Calls):
         self.depth -= 1
 
     def _conditions(self, node: ast.stmt) -> None:
-        for condition in self.program.conditions_at(self.file, node.lineno):
-            if condition.id not in self.program.placed:
-                self._condition(condition, node.lineno)
+        conditions = self.program.conditions_at(self.file, node.lineno)
+        if not conditions or node.lineno in self._met:
+            return
+        self._met.add(node.lineno)
+        texts = [self._condition(condition) for condition in conditions]
+        if self.program.device:
+            self._one_by_one(conditions, texts, node.lineno)
+        elif any(texts):
+            self._together(conditions, texts, node.lineno)
 
-    def _condition(self, condition: Condition, line: int) -> None:
+    def _condition(self, condition: Condition) -> str:
+        """A C++ lambda that tells whether a condition holds; empty where it is refused."""
         self.in_condition = True
         try:
             text = self.number(ast.parse(condition.expression.strip(), mode="eval").body)[0]
         except (CompileError, SyntaxError) as error:
             self.program.refused[condition.id] = error.message if isinstance(error, CompileError) else str(error)
-            return
+            return ""
         finally:
             self.in_condition = False
-        name = f"{self.file}#pkdb{condition.id}"
-        self.program.placed[condition.id] = (name, line)
-        self.glue(f"if (pk::Condition pk_condition; pk_condition.holds([&] {{ return bool({text}); }}))")
-        here = "{ PK_LINE; }" if self.program.device else '{ asm volatile("nop"); }'
-        self.lines += [f"#line {line} {c_string(name)}", "    " * self.depth + here]
+        return f"[&] {{ return bool({text}); }}"
+
+    def _together(self, conditions: Sequence[Condition], texts: Sequence[str], line: int) -> None:
+        """One place for all conditions of a line: a thread stops there once, whichever of them hold."""
+        name, state = f"{self.file}#pkdb{line}", f"pk_at_{line}"
+        for number, (condition, text) in enumerate(zip(conditions, texts, strict=True)):
+            if text:
+                self.program.placed[condition.id] = PlacedCondition(name, line, state, number)
+        tests = ", ".join(text or "[] { return false; }" for text in texts)
+        self.glue(f"pk::Conditions<{len(texts)}> {state};")
+        self.glue(f"if ({state}.hold({tests}))")
+        self.lines += [f"#line {line} {c_string(name)}", "    " * self.depth + '{ asm volatile("nop"); }']
+
+    def _one_by_one(self, conditions: Sequence[Condition], texts: Sequence[str], line: int) -> None:
+        for condition, text in zip(conditions, texts, strict=True):
+            if text:
+                name = f"{self.file}#pkdb{condition.id}"
+                self.program.placed[condition.id] = PlacedCondition(name, line)
+                self.glue(f"if (pk::Condition pk_condition; pk_condition.holds({text}))")
+                self.lines += [f"#line {line} {c_string(name)}", "    " * self.depth + "{ PK_LINE; }"]
 
     # --- assignments ---
 

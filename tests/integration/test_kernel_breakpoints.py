@@ -113,7 +113,7 @@ def test_log_points_format_as_f_strings_do_and_are_no_reason_to_stop(debug: OnRu
     )
     logged = [line for line in run.lines if line.startswith("some_rows.py:13 thread 0")]
     assert [line.split("|")[:3] for line in logged] == [
-        [f"some_rows.py:13 thread 0 {i:>3}", f"{i}", f"i={i}"] for i in range(2)
+        [f"some_rows.py:13 thread 0 {i:>3}", f"{i}", f"i={i}"] for i in range(3)
     ]
     assert re.search(r"\|\d+\.\d\d\|\{\}\|<There is no `absent` here.*>\|<.*out.*>$", logged[0])
     assert run.stops[1] == "stopped: breakpoint 2 some_rows.py:13 in mark thread 0 of 1 · i = 2"

@@ -9,7 +9,13 @@ import pytest
 
 from pkdb_tui.engine.debuggee.frameworks import pykokkos_build as build
 from pkdb_tui.engine.debuggee.frameworks.pykokkos import _Scanner
-from pkdb_tui.engine.debuggee.frameworks.pykokkos_conditions import MISSING, Condition, Refused, compile_condition
+from pkdb_tui.engine.debuggee.frameworks.pykokkos_conditions import (
+    MISSING,
+    Condition,
+    Refused,
+    compile_condition,
+    places,
+)
 from pkdb_tui.engine.debuggee.frameworks.pykokkos_errors import explain
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
@@ -74,8 +80,8 @@ def test_each_function_that_launches_lets_pythons_lock_go(name: str) -> None:
 def test_a_condition_stands_before_its_statement_under_a_name_of_its_own() -> None:
     (name,) = build.built_in(module("functor"))
     text = generated("functor")
-    assert re.search(rf'holds\(.*\)\n#line 19 "{name}"\n.*nop.*\n\n#line 19 "FORMS/functor.py"\ndouble t=', text)
-    assert re.fullmatch(r"FORMS/functor\.py#pkdb\d+", name)
+    assert re.search(rf'return bool\(.*\)\n#line 19 "{name}"\n.*nop.*\n\n#line 19 "FORMS/functor.py"\ndouble t=', text)
+    assert name == "FORMS/functor.py#pkdb19"
 
 
 SOURCE = """import pykokkos as pk
@@ -126,11 +132,20 @@ def test_a_condition_that_cant_be_compiled_says_why(line: int, expression: str, 
         cpp(line, expression, words=[1])
 
 
-def test_a_conditions_name_depends_on_what_it_says_alone() -> None:
-    one = compile_condition(Condition(1, "/a.py", 6, "i == 3"), SOURCE, lambda _: MISSING)
-    later = compile_condition(Condition(9, "/a.py", 6, "i==3"), SOURCE, lambda _: MISSING)
-    other = compile_condition(Condition(1, "/a.py", 6, "i == 4"), SOURCE, lambda _: MISSING)
-    assert one.source == later.source != other.source
+def test_where_a_condition_stands_depends_on_what_those_of_its_line_say_alone() -> None:
+    def placed(*conditions: tuple[int, int, str]) -> dict[int, tuple[str, int]]:
+        compiled = {
+            number: compile_condition(Condition(number, "/a.py", line, text), SOURCE, lambda _: MISSING)
+            for number, line, text in conditions
+        }
+        return {number: (place.file, place.number) for number, place in places(compiled).items()}
+
+    now = placed((1, 6, "i == 3"), (2, 6, "i == 4"), (3, 6, "i==3"), (4, 10, "i == 3"))
+    later = placed((11, 6, "i == 4"), (12, 10, "i == 3"), (13, 6, "i == 3"))
+    assert now[1] == now[3] == later[13]
+    assert now[2] == later[11]
+    assert {now[1], now[2]} == {("/a.py#pkdb6", 0), ("/a.py#pkdb6", 1)}
+    assert now[4] == later[12] == ("/a.py#pkdb10", 0)
 
 
 @pytest.mark.parametrize(

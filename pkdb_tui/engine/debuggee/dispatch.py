@@ -433,9 +433,7 @@ class Dispatch:
             "boundsSymbol": build.bounds,
             "indexNames": list(launch.index_names),
             "breakpoints": [b.id for b in self._concerned(launch)],
-            "conditions": [
-                {"id": number, "file": file, "line": line} for number, (file, line) in build.conditions.items()
-            ],
+            "conditions": [{"id": number, **placed._asdict()} for number, placed in build.conditions.items()],
             "refused": {str(number): reason for number, reason in build.refused.items()},
             "thread": system_thread(thread),
             "frames": frames.frame_bodies(attended.places),

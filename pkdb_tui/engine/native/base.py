@@ -36,6 +36,8 @@ class NativeBreakpoint(msgspec.Struct, frozen=True, kw_only=True):
     temporary: bool = False
     threads: tuple[int, ...] = ()  # empty: all
     judged: bool = False  # its owner says at each hit whether the condition holds
+    held: str = ""  # C text: whether its compiled-in condition holds, one of those that `source` has at its line
+    why: str = ""  # C text: why that can't be told
     speaks: bool = False  # a log point: its owner lets it speak, and nothing stops
     watch: str = ""
 

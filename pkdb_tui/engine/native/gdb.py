@@ -146,7 +146,7 @@ class GdbController(mi_controller.MiController):
             "name": kernel.kernel,
             "team": kernel.team,
             "lines": kernel.lines,
-            "sources": [[c.file, c.line] for c in kernel.conditions],
+            "sources": [[c.file, c.line, c.met] for c in kernel.conditions],
         }
         if thread or facts != self._last or self.placing.filters:
             self._last = {}

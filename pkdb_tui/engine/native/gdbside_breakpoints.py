@@ -16,7 +16,8 @@ REGISTERS = 4  # debug registers of a processor, eight bytes each
 def insert(argument: Body) -> Body:
     """A breakpoint at an address, `owner`'s or one of the debugger's own; its gdb number."""
     if argument.get("owner"):
-        return {"number": Place(argument["address"], argument["owner"]).number}
+        made = Place(argument["address"], argument["owner"], argument["when"], argument["why"])
+        return {"number": made.number}
     text = f"*{argument['address']}"
     breakpoint = gdb.Breakpoint(text, internal=False, temporary=False)
     try:

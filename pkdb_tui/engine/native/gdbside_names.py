@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 MARK = re.compile(r"#(pkdb\d+|turn)$")
+CONDITIONS = re.compile(r"#pkdb\d+$")  # behind a file's name: the place of conditions that are compiled in
 TURN = "#turn"  # behind a file's name: the test of a loop, which each turn comes to
 
 

@@ -28,11 +28,16 @@ _numbers: dict[int, int] = {}  # lwp -> kernel thread, of the kernel under way
 
 
 class Place(gdb.Breakpoint):  # type: ignore[misc]
-    """One address of a breakpoint of the person's."""
+    """One address of a breakpoint of the person's, met there when the C text `when` says so.
 
-    def __init__(self, address: int, owner: int) -> None:
+    `why` is C text for a string: why a condition that is compiled in front of it can't be told.
+    """
+
+    def __init__(self, address: int, owner: int, when: str, why: str) -> None:
         super().__init__(f"*{address}", internal=False, temporary=False)
         self.owner = owner
+        self.when = when
+        self.why = why
 
     def stop(self) -> bool:
         """Called by gdb when a thread is there: whether it stops."""
@@ -47,7 +52,8 @@ class Place(gdb.Breakpoint):  # type: ignore[misc]
                 counts = False  # nothing in the process tells: the owner knows
             elif number not in rule.threads:
                 return False
-        holds, failure = _holds(rule.condition)
+        met, failure = _holds(self.when)
+        holds, failed = _holds(rule.condition) if met else (False, "")
         if not holds:
             return False
         if counts:
@@ -55,7 +61,7 @@ class Place(gdb.Breakpoint):  # type: ignore[misc]
             if rule.left > 0:
                 rule.left -= 1
                 return False
-        taken.setdefault(thread.num, []).append((self.number, failure))
+        taken.setdefault(thread.num, []).append((self.number, failure or failed or _failure(self.why)))
         return True
 
 
@@ -67,6 +73,10 @@ def _holds(condition: str) -> tuple[bool, str]:
     except gdb.error as error:
         text = str(error)
         return True, "division by zero, or an index out of bounds" if text == "Division by zero" else text
+
+
+def _failure(why: str) -> str:
+    return str(gdb.parse_and_eval(why).string(errors="replace")) if why else ""
 
 
 def rule(argument: Body) -> Body:

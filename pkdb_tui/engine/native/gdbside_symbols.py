@@ -15,6 +15,8 @@ Lines = dict[str, dict[int, list[int]]]
 
 kernel: Body = {}  # facts of the kernel under way: entry, name, binary, team
 tables: dict[str, Lines] = {}  # binary -> {source name: {line: [addresses]}}
+# (source name of compiled-in conditions, line) -> C text that tells behind them whether a thread came by their place
+meets: dict[tuple[str, int], str] = {}
 
 
 def base_address(binary: str) -> int:
@@ -46,16 +48,17 @@ def load(argument: Body) -> Body:
         gdb.execute(f"add-symbol-file {names.escaped(binary)} -o {base}", to_string=True)
     if binary not in tables:
         tables[binary] = line_table(binary, argument["lines"], argument["sources"])
+        meets.update({(name, line): met for name, line, met in argument["sources"]})
     return {}
 
 
-def line_table(binary: str, lines: dict[str, list[int]], sources: list[tuple[str, int]]) -> Lines:
+def line_table(binary: str, lines: dict[str, list[int]], sources: list[tuple[str, int, str]]) -> Lines:
     """{source name: {line: [one address per function]}} of the sources named."""
     real = os.path.realpath(binary)
     found: dict[Any, Any] = {}
     wanted = {name: set(numbers) for name, numbers in lines.items()}
     wanted.update({name + names.TURN: set(numbers) for name, numbers in lines.items()})
-    for name, number in sources:
+    for name, number, _ in sources:
         wanted.setdefault(name, set()).add(number)
     for name, numbers in wanted.items():
         if not numbers or not known_source(name, min(numbers)):
@@ -94,10 +97,22 @@ def symtabs(name: str, line: int, real: str) -> Iterator[Any]:
             yield symtab
 
 
-def function_at(address: int) -> Any:
+def body_at(address: int) -> Any:
+    """The outermost block of the function at an address."""
     block = gdb.block_for_pc(address)
     while block is not None and block.function is None:
         block = block.superblock
+    return block
+
+
+def begin_of(address: int) -> int:
+    """Where the function at an address begins, 0 for none."""
+    block = body_at(address)
+    return 0 if block is None else int(block.start)
+
+
+def function_at(address: int) -> Any:
+    block = body_at(address)
     return None if block is None else block.function
 
 
@@ -111,13 +126,10 @@ def addresses_by_line(symtab: Any) -> dict[int, list[int]]:
     for entry in symtab.linetable():
         if entry.line <= 0:
             continue
-        block = gdb.block_for_pc(entry.pc)
-        while block is not None and block.function is None:
-            block = block.superblock
-        if block is not None and names.is_implicit(block.function.name):
+        function = function_at(entry.pc)
+        if function is not None and names.is_implicit(function.name):
             continue  # copies of a lambda, which carry its line and run nothing of it
-        start = block.start if block is not None else 0
-        key = (entry.line, start)
+        key = (entry.line, begin_of(entry.pc))
         if key not in lowest or entry.pc < lowest[key]:
             lowest[key] = entry.pc
     found: dict[Any, Any] = {}
@@ -127,16 +139,41 @@ def addresses_by_line(symtab: Any) -> dict[int, list[int]]:
 
 
 def where(argument: Body) -> Body:
-    """Addresses of a line in every loaded kernel binary, the next line with code, and whether a function spans it."""
+    """Addresses of a line in every loaded kernel binary, the next line with code, and whether a function spans it.
+
+    Of them and those of its compiled-in conditions, what a breakpoint takes: (address, C text on which it stops).
+    """
     source, line = argument["source"], argument["line"]
-    addresses, following = [], 0
+    addresses, stops, following = [], [], 0
     for sources in tables.values():
         table = sources.get(source, {})
-        addresses += sources.get(source + names.TURN, {}).get(line) or table.get(line, [])
+        here = sources.get(source + names.TURN, {}).get(line) or table.get(line, [])
+        addresses += here
+        stops += stops_at(sources, source, line, here)
         later = [n for n in table if n > line]
         if later and (not following or min(later) < following):
             following = min(later)
-    return {"addresses": sorted(addresses), "next": following, "known": bool(addresses) or _spanned(source, line)}
+    known = bool(addresses) or _spanned(source, line)
+    return {"addresses": sorted(addresses), "stops": stops, "next": following, "known": known}
+
+
+def stops_at(sources: Lines, source: str, line: int, addresses: list[int]) -> list[tuple[int, str]]:
+    """Where a breakpoint at these addresses of a line stops, once for each pass of a thread.
+
+    Where a function has conditions compiled in front of the line, that is at their place when one of them holds, with
+    the breakpoints whose conditions they are, and at the line itself otherwise.
+    """
+    found: dict[int, str] = {}
+    for address in addresses:
+        condition = ""
+        for (name, number), met in meets.items():
+            if not met or number != line or names.unmarked(name) != source:
+                continue
+            for place in sources.get(name, {}).get(line, []):
+                if begin_of(place) == begin_of(address):
+                    found[place], condition = "", f"!{met}"
+        found[address] = condition
+    return sorted(found.items())
 
 
 def _spanned(source: str, line: int) -> bool:
@@ -165,11 +202,11 @@ def begins_line(source: str, address: int) -> bool:
 
 
 def functions(argument: Body) -> Body:
-    """First-line addresses of functions of that name in Python sources."""
-    found = []
+    """First-line addresses of functions of that name in Python sources, and what a breakpoint there takes."""
+    found, stops = [], []
     for sources in tables.values():
         for name, table in sources.items():
-            if not names.python_name(name):
+            if not names.python_name(name) or names.CONDITIONS.search(name):
                 continue
             by_function: dict[str, Any] = {}
             for line, addresses in table.items():
@@ -177,16 +214,18 @@ def functions(argument: Body) -> Body:
                     function = function_at(address)
                     if function is not None and names.plain_name(function.name) == argument["function"]:
                         by_function.setdefault(function.name, []).append((line, address))
-            found += [min(places)[1] for places in by_function.values()]
-    return {"addresses": sorted(found)}
+            for line, address in map(min, by_function.values()):
+                found.append(address)
+                stops += stops_at(sources, names.unmarked(name), line, [address])
+    return {"addresses": sorted(found), "stops": stops}
 
 
 def entry(argument: Body) -> Body:
     """First-line addresses of the function that is one workunit call, with `lambdas` those of lambdas instead."""
     found: dict[Any, Any] = {}
     for name, table in tables.get(kernel.get("binary", ""), {}).items():
-        if not names.python_name(name):
-            continue
+        if not names.python_name(name) or names.CONDITIONS.search(name):
+            continue  # those of conditions: a thread comes by only where they hold
         for line, addresses in table.items():
             for address in addresses:
                 function = function_at(address)

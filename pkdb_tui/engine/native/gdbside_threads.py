@@ -58,7 +58,7 @@ def place(argument: Body) -> list[Body]:
             sal = gdb.newest_frame().find_sal()
             body["source"] = sal.symtab.filename if sal.symtab is not None else ""
             if kind == "breakpoint":
-                body["failures"] = {**failures.get(number, {}), **compiled_failure(numbers, body["source"])}
+                body["failures"] = failures.get(number, {})
             body["innermost"] = names.qualified(gdb.newest_frame().name())
             # A watchpoint stops behind the instruction that wrote, which may be the last of its line.
             watched = kind == "watchpoint"
@@ -78,17 +78,6 @@ def place(argument: Body) -> list[Body]:
             body.update(kind="error", breakpoints=[], detail=str(error))
         answer.append(body)
     return answer
-
-
-def compiled_failure(numbers: list[int], source: str) -> dict[int, str]:
-    """Why a condition that is built into the kernel could not be evaluated, where a thread stands behind it."""
-    if "#pkdb" not in source:
-        return {}
-    try:
-        text = gdb.parse_and_eval("pk_condition.pk_why").string(errors="replace")
-    except gdb.error:
-        return {}
-    return dict.fromkeys(numbers, text) if text else {}
 
 
 def fault(argument: Body) -> str:

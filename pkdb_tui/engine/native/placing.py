@@ -158,14 +158,14 @@ class Placing:
                 if answer["known"]
                 else "the kernel has not run yet"
             )
-        addresses = tuple(answer["addresses"])
-        if addresses and not placed.addresses:
+        stops = dict(answer["stops"])
+        if stops and not placed.addresses:
             await self._controller.ask("rule", _rule(wanted))
-        for address in addresses:
+        for address, when in stops.items():
             if address not in placed.addresses:
-                made = await self._controller.ask("insert", {"address": address, "owner": wanted.id})
-                placed.numbers.append(made["number"])
-        placed.addresses = addresses or placed.addresses
+                place = {"address": address, "owner": wanted.id, "when": wanted.held or when, "why": wanted.why}
+                placed.numbers.append((await self._controller.ask("insert", place))["number"])
+        placed.addresses = tuple(stops) or placed.addresses
         placed.reason = "" if placed.numbers else reason
         placed.pending = not placed.numbers and not answer.get("known", True)
 
@@ -376,8 +376,8 @@ class Placing:
         return counts
 
 
-def _place(wanted: NativeBreakpoint) -> tuple[str, int, str, str]:
-    return wanted.source, wanted.line, wanted.function, wanted.watch
+def _place(wanted: NativeBreakpoint) -> tuple[str, int, str, str, str]:
+    return wanted.source, wanted.line, wanted.function, wanted.watch, wanted.held
 
 
 def _rule(wanted: NativeBreakpoint) -> dict[str, Any]:

@@ -40,6 +40,18 @@ struct Condition {
     }
 };
 
+// All conditions of a line, evaluated as a thread comes to it: it passes one place where any of them holds.
+template <int N> struct Conditions {
+    bool pk_met = false;
+    bool pk_held[N] = {};
+    Condition pk_each[N];
+    template <class... F> __attribute__((noinline)) bool hold(F... tests) {
+        int number = 0;
+        ((pk_held[number] = pk_each[number].holds(tests), pk_met |= pk_held[number], ++number), ...);
+        return pk_met;
+    }
+};
+
 // Python's // and % of integers, in conditions only.
 template <class A, class B> inline auto floor_div(A a, B b) -> decltype(a + b) {
     using T = decltype(a + b);

@@ -37,7 +37,7 @@ FRAMEWORK = """
         def build_debug(self, conditions=(), *, bounds=True):
             if self.kernel.name == "broken":
                 raise ValueError("line 3 doesn't compile")
-            placed = {c.id: (c.file + f"#pkdb{c.id}", c.line) for c in conditions}
+            placed = {c.id: debug.PlacedCondition(c.file + f"#pkdb{c.line}", c.line, "pk_at", 0) for c in conditions}
             lines = {self.kernel.file: self.kernel.lines}
             return debug.DebugBuild("/tmp/kernel.so", 0.1, "pk_body", "pk_team", "pk_bounds_fault", "m", lines, placed)
 
@@ -109,7 +109,7 @@ def test_a_kernel_breakpoint_runs_a_debug_build_when_told_to(dispatching: Client
     assert dispatching.event("progress")["task"] == "compiling scale for debugging"
     ready = dispatching.event("launchReady")
     assert (ready["launch"], ready["kernel"], ready["breakpoints"], ready["stopAtEntry"]) == (1, "scale", [1], False)
-    assert ready["conditions"] == [{"id": 1, "file": f"{file}#pkdb1", "line": 6}]
+    assert ready["conditions"] == [{"id": 1, "file": f"{file}#pkdb6", "line": 6, "state": "pk_at", "number": 0}]
     assert [(f["function"], f["line"]) for f in ready["frames"]] == [("main", 16), ("<module>", 24)]
     assert (ready["entry"], ready["team"], ready["boundsSymbol"]) == ("pk_body", "pk_team", "pk_bounds_fault")
     assert dispatching.text("float(v.sum()) + step") == "4.0"

@@ -36,7 +36,7 @@ def hook(launch: debug.Launch) -> Any:
         "team": build.team,
         "boundsSymbol": build.bounds,
         "indexNames": list(launch.index_names),
-        "conditions": [{"id": id, "file": file, "line": line} for id, (file, line) in build.conditions.items()],
+        "conditions": [{"id": number, **placed._asdict()} for number, placed in build.conditions.items()],
     }
     print(json.dumps(ready), flush=True)
     sys.stdin.readline()

@@ -70,7 +70,7 @@ def test_the_text_is_cuda_with_python_lines(programs: dict[str, Program]) -> Non
     assert "__global__ void pk_kernel(const pk_Words pk_given)" in program.source
     assert f'#line 12 "{file}"\n' in program.source
     assert "omp" not in program.source
-    assert program.placed == {1: (f"{file}#pkdb1", 12)}
+    assert program.placed == {1: (f"{file}#pkdb1", 12, "", 0)}
     assert "pk::met(pk_condition, x, i, 5)" in program.source
     assert program.refused == {2: "a loop's line on a device"}
     assert "struct pk_Words { int64_t w[14]; };" in program.source  # 3, the range, 5 of x, 3 of y, s

@@ -136,13 +136,13 @@ def test_a_condition_has_code_of_its_own_under_its_own_name(load: Any, hooked: A
     builds, _ = _debug_build(
         module,
         hooked,
-        Condition(7, file, line, "i == 2 and j > 1"),
         Condition(8, file, line, "nowhere > 1"),
+        Condition(7, file, line, "i == 2 and j > 1"),
         Condition(9, file, 1, "True"),
     )
-    assert builds[0].conditions == {7: (f"{file}#pkdb7", line)}
+    assert builds[0].conditions == {7: (f"{file}#pkdb{line}", line, f"pk_at_{line}", 1)}
     assert builds[0].refused == {
         8: "nowhere is not defined in this kernel",
         9: "line 1 has no code in this kernel",
     }
-    assert lines_with_code(builds[0].path, tmp_path)[f"{file}#pkdb7"] == [line]
+    assert lines_with_code(builds[0].path, tmp_path)[f"{file}#pkdb{line}"] == [line]

@@ -23,8 +23,10 @@ from pkdb_tui.engine.debuggee.frameworks.pykokkos_conditions import (
     MISSING,
     Compiled,
     Condition,
+    Placed,
     Refused,
     compile_condition,
+    places,
 )
 from pkdb_tui.engine.debuggee.frameworks.pykokkos_errors import explain, from_cpp, heard
 from pkdb_tui.engine.debuggee.frameworks.pykokkos_header import TEAM
@@ -63,7 +65,7 @@ class Build:
     holds_lock: bool = True
     team: str = TEAM
     bounds: str = "Kokkos::Impl::host_abort"
-    conditions: Mapping[int, tuple[str, int]] = field(default_factory=dict)
+    conditions: Mapping[int, Placed] = field(default_factory=dict)
     refused: Mapping[int, str] = field(default_factory=dict)
 
 
@@ -226,8 +228,9 @@ class PyKokkosLaunch:
         captured, runtime = self._capture(sources, BOUNDS_FLAG if bounds else "", compiled, refused)
         path = captured.module.__file__
         carried = built_in(path)
-        for number in [n for n, condition in compiled.items() if condition.source not in carried]:
-            refused.setdefault(number, f"line {compiled.pop(number).line} has no code in this kernel")
+        conditions_in = places(compiled)
+        for number in [n for n, placed in conditions_in.items() if placed.file not in carried]:
+            refused.setdefault(number, f"line {conditions_in.pop(number).line} has no code in this kernel")
         return Build(
             path=os.path.realpath(path),
             entry=f"pk_functor_{self._functor}::operator()",
@@ -235,7 +238,7 @@ class PyKokkosLaunch:
             captured=captured,
             runtime=runtime,
             holds_lock=holds_lock(path),
-            conditions={number: (condition.source, condition.line) for number, condition in compiled.items()},
+            conditions=conditions_in,
             refused=refused,
         )
 

@@ -113,10 +113,7 @@ _building = _Building()
 @contextlib.contextmanager
 def _building_in(directory: Path, conditions: Sequence[Compiled]) -> Iterator[None]:
     previous = _building.directory, _building.conditions
-    by_place: dict[tuple[str, int], list[Compiled]] = {}
-    for condition in conditions:
-        by_place.setdefault((condition.file, condition.line), []).append(condition)
-    _building.directory, _building.conditions = directory, by_place
+    _building.directory, _building.conditions = directory, pykokkos_conditions.by_place(conditions)
     try:
         yield
     finally:
@@ -124,7 +121,7 @@ def _building_in(directory: Path, conditions: Sequence[Compiled]) -> Iterator[No
 
 
 def _before(place: tuple[str, int]) -> str:
-    return pykokkos_conditions.written_before(_building.conditions, place)
+    return pykokkos_conditions.written_before(_building.conditions.get(place, ()))
 
 
 def without_lock(bindings: str) -> str:

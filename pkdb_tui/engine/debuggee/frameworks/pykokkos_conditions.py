@@ -10,9 +10,10 @@ import ast
 import hashlib
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 MARK = "#pkdb"
 MISSING: Any = object()
@@ -45,7 +46,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Compiled:
-    """C++ to be put before the statements of `line`; `source` is the name its place has in the line table."""
+    """C++ to be put before the first statement of `line`; `source` is the name that place has in the line table."""
 
     file: str
     line: int
@@ -59,12 +60,29 @@ class Compiled:
 
     @property
     def source(self) -> str:
-        return f"{self.file}{MARK}{self.digest}"
+        return f"{self.file}{MARK}{self.line}"
+
+    @property
+    def state(self) -> str:
+        """The C++ variable with the outcomes of all conditions of the line; a kernel may be fused of several files."""
+        return f"pk_at_{self.line}_{zlib.crc32(self.file.encode())}"
 
     @property
     def origin(self) -> str:
         """The file name a compiler's message about the expression itself carries."""
         return f"pkdb_condition_{self.digest}.hpp"
+
+
+class Placed(NamedTuple):
+    """Where a thread comes by for which a condition holds: `line` of the source name `file`.
+
+    `state` is the C++ variable that has the outcomes of all the line's conditions, this one's with `number`.
+    """
+
+    file: str
+    line: int
+    state: str
+    number: int
 
 
 class Refused(Exception):
@@ -308,13 +326,35 @@ def literal(value: bool | int | float) -> str:
     return f"({value!r})"
 
 
-def written_before(conditions: Mapping[tuple[str, int], Sequence[Compiled]], place: tuple[str, int]) -> str:
-    """The C++ in front of a statement at this place: a false condition costs a branch, a true one a `nop`."""
-    return "".join(
-        f'\n#line 1 "{each.origin}"\n'
-        f"if (pkdb::Condition pk_condition; pk_condition.holds([&] {{ return bool({each.text}); }}))"
-        f'\n#line {each.line} "{_quoted(each.source)}"\n{{ asm volatile("nop"); }}\n'
-        for each in conditions.get(place, ())
+def by_place(conditions: Iterable[Compiled]) -> dict[tuple[str, int], list[Compiled]]:
+    """Those of each line, equal ones once, as they are evaluated: in one order, as builds serve later sessions too."""
+    found: dict[tuple[str, int], dict[str, Compiled]] = {}
+    for each in sorted(conditions, key=lambda condition: condition.digest):
+        found.setdefault((each.file, each.line), {})[each.digest] = each
+    return {place: list(group.values()) for place, group in found.items()}
+
+
+def places(compiled: Mapping[int, Compiled]) -> dict[int, Placed]:
+    """By breakpoint, where its condition stands in a kernel that was built with exactly these."""
+    groups = by_place(compiled.values())
+    return {
+        number: Placed(each.source, each.line, each.state, groups[each.file, each.line].index(each))
+        for number, each in compiled.items()
+    }
+
+
+def written_before(conditions: Sequence[Compiled]) -> str:
+    """The C++ in front of a line's first statement: a false condition costs a branch.
+
+    All of them have one place, a `nop`: a thread stops there once, whichever of them hold.
+    """
+    if not conditions:
+        return ""
+    first, count = conditions[0], len(conditions)
+    tests = ",".join(f'\n#line 1 "{each.origin}"\n[&] {{ return bool({each.text}); }}' for each in conditions)
+    return (
+        f'\n#line 1 "{first.origin}"\npkdb::Conditions<{count}> {first.state}; if ({first.state}.hold({tests}))'
+        f'\n#line {first.line} "{_quoted(first.source)}"\n{{ asm volatile("nop"); }}\n'
     )
 
 

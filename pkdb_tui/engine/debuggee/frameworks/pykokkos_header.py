@@ -41,6 +41,17 @@ struct Condition {
     return true;
   }
 };
+// All conditions of a line, evaluated as a thread comes to it: it passes one place where any of them holds.
+template <int N> struct Conditions {
+  bool pk_met = false;
+  bool pk_held[N] = {};
+  Condition pk_each[N];
+  template <class... F> bool hold(F... tests) {
+    int number = 0;
+    ((pk_held[number] = pk_each[number].holds(tests), pk_met |= pk_held[number], ++number), ...);
+    return pk_met;
+  }
+};
 template <class T> auto num(const T& v) {
   if constexpr (std::is_same_v<T, bool>) return v;
   else if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) return static_cast<long long>(v);

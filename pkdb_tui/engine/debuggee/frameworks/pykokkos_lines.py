@@ -15,6 +15,8 @@ from typing import Any
 GLUE = "pk_glue.hpp"
 _FILE = "pkdb_file"
 _PLACE = "pkdb_place"
+_MET = "pkdb_met"  # places met so far in a function
+_FUNCTIONS = ("MethodDecl", "FunctionDecl", "LambdaExpr")
 TURN = "#turn"  # behind a file's name: the test of a loop
 _KOKKOS_LAMBDA = re.compile(r"KOKKOS_LAMBDA *\([^)]*\) *\{")
 
@@ -65,7 +67,7 @@ def _with_turns(serializer: Any, node: Any, place: tuple[str, int], stops: str) 
         return ""
     test = directive(place[0] + TURN, place[1]) + serializer.serialize(node.condition)
     if stops:
-        test = f"({{ {stops} true; }}) && {test}"
+        test = f"({{ {stops} {test}; }})"
     body = serializer.serialize(node.body)
     if kind == "WhileStmt":
         return f"while({test}{directive(*place)}) {{ {body} }}"
@@ -77,9 +79,18 @@ def _serialize(original: Any, before: Callable[[tuple[str, int]], str]) -> Any:
     def serialize(self: Any, node: Any) -> str:
         around: tuple[str, int] | None = getattr(self, _PLACE, None)
         place: tuple[str, int] | None = getattr(node, _PLACE, None)
+        met: set[tuple[str, int]] = self.__dict__.setdefault(_MET, set())
+        if type(node).__name__ in _FUNCTIONS:
+            setattr(self, _MET, set())
+        # Only in front of a line's first statement in each function: the breakpoints of a line lie there, too.
+        stops = before(place) if place is not None and place not in met else ""
+        if place is not None:
+            met.add(place)
         setattr(self, _PLACE, place or around)
-        text: str = original(self, node)
+        turns = _with_turns(self, node, place, stops) if place is not None else ""
+        text: str = turns or original(self, node)
         setattr(self, _PLACE, around)
+        setattr(self, _MET, met)
         if place is None:
             if type(node).__name__ == "MethodDecl" and "\n#line " in text:  # of fused workunits: it stands nowhere
                 return directive(GLUE, 1) + text + directive(GLUE, 1)
@@ -90,11 +101,8 @@ def _serialize(original: Any, before: Callable[[tuple[str, int]], str]) -> Any:
         # A function's head and what follows it are glue: the head would be a line of every call, the rest its last one.
         if type(node).__name__ in ("MethodDecl", "FunctionDecl", "RecordDecl", "ConstructorDecl"):
             return directive(GLUE, 1) + text + directive(GLUE, 1)
-        stops = before(place)
-        if turns := _with_turns(self, node, place, stops):
-            text, stops = turns, ""
         text = _KOKKOS_LAMBDA.sub(lambda head: directive(GLUE, 1) + head.group() + directive(*place), text)
-        return stops + directive(*place) + _on_one_line(text)
+        return ("" if turns else stops) + directive(*place) + _on_one_line(text)
 
     return serialize
 

@@ -6,21 +6,6 @@ cd "$(dirname "$0")/.."
 
 declare -A package=([g++]=g++ [gdb]=gdb [tmux]=tmux [sshd]=openssh-server [ssh]=openssh-client)
 
-missing=()
-for program in "$@"; do
-    command -v "$program" >/dev/null || [ -x "/usr/sbin/$program" ] || missing+=("${package[$program]}")
-done
-if [ ${#missing[@]} -gt 0 ]; then
-    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-        apt-get update -q >/dev/null
-        DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" >/dev/null
-    else
-        echo "Missing: ${missing[*]}. Install them first, on Debian and Ubuntu with:" >&2
-        echo "    sudo apt-get install ${missing[*]}" >&2
-        exit 1
-    fi
-fi
-
 python=${PYTHON:-}
 if [ -z "$python" ]; then
     for candidate in python3 python3.13 python3.12 python3.11; do
@@ -35,8 +20,25 @@ if [ -z "$python" ]; then
     exit 1
 fi
 
+missing=()
+for program in "$@"; do
+    command -v "$program" >/dev/null || [ -x "/usr/sbin/$program" ] || missing+=("${package[$program]}")
+done
+# Debian and Ubuntu have the part of Python that makes virtual environments in a package of its own.
+"$python" -c 'import ensurepip, venv' 2>/dev/null || missing+=("$("$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')")
+if [ ${#missing[@]} -gt 0 ]; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        apt-get update -q >/dev/null
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" >/dev/null
+    else
+        echo "Missing: ${missing[*]}. Install them first, on Debian and Ubuntu with:" >&2
+        echo "    sudo apt-get install ${missing[*]}" >&2
+        exit 1
+    fi
+fi
+
 venv=${VENV:-.venv}
-if [ ! -x "$venv/bin/python" ]; then
+if ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then # none, or one that was never finished
     "$python" -m venv "$venv"
 fi
 stamp="$venv/.installed"

@@ -58,6 +58,7 @@ class Life:
         self._quitting = False
         self._restarting = False
         self.launched = False  # whether any kernel was launched
+        self.shown_fault = False  # whether the latest stop was at the line of a signal
         self.over = asyncio.Event()  # its end has been told
 
     def require_started(self) -> None:
@@ -74,6 +75,7 @@ class Life:
         session.kernel_stops.begin()
         session.evaluator.forget()
         session.exit_cause, self._ending, session.ended_by = None, None, ""
+        self.shown_fault = False
         self.over.clear()
         session.program = Program(session.options, self._on_output, self._on_exit, self._on_console)
         self._ready = asyncio.get_running_loop().create_future()
@@ -234,7 +236,7 @@ class Life:
         session.exit_cause = exit_cause(status, self._ending)
         session.enter(Phase.EXITED)
         by_kernel = self.launched and not session.ended_by
-        if (fault := session.exit_cause.signal) in FAULTS:
+        if (fault := session.exit_cause.signal) in FAULTS and not self.shown_fault:
             if by_kernel and not session.settings["catchFaults"]:
                 session.emit(Notice(text=CATCH_HINT.format(signal=fault)))
             if not session.ended_by and not {**os.environ, **session.options.environment}.get("PYTHONFAULTHANDLER"):

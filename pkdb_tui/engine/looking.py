@@ -17,6 +17,7 @@ from pkdb_tui.engine.api import (
     Evaluation,
     Frame,
     Phase,
+    Reason,
     Slice,
     SnapshotChanged,
     Stopped,
@@ -56,8 +57,10 @@ class Looking:
         return self._session.require_stop()
 
     def emit_stop(self) -> None:
-        if self._session.snapshot is not None:
-            self._session.emit(Stopped(snapshot=self._session.snapshot))
+        snapshot = self._session.snapshot
+        if snapshot is not None:
+            self._session.life.shown_fault = snapshot.reason is Reason.SIGNAL and bool(snapshot.location.line)
+            self._session.emit(Stopped(snapshot=snapshot))
 
     def show(self, snapshot: StopSnapshot) -> StopSnapshot:
         """The same stop, seen differently."""

@@ -180,7 +180,8 @@ class Layout:
         if wanted is not None and wanted.text != found.text:
             wish = f"View{wanted.rank}D of {_spoken(wanted)}" if wanted.is_view else f"a number, {_spoken(wanted)}"
             raise ArgumentError(
-                f"{start} annotated as {wish}, an array of {value.dtype} with {value.ndim} dimensions is given."
+                f"{start} annotated as {wish}, an array of {value.dtype} with {value.ndim} dimensions is given: "
+                f"annotate it as View{found.rank}D of {_spoken(found)}, or pass what the annotation says."
             )
         return found
 

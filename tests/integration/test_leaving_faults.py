@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
 from cli import Run, plain
@@ -45,3 +46,18 @@ def test_the_thread_that_is_looked_at_stays_so() -> None:
         "some_rows.py", "break 13", "continue", "thread 1", "continue", "next", "tbreak 13", "continue", threads=2
     )
     assert [stop.partition(" thread ")[2][:6] for stop in run.stops[1:]] == ["0 of 2", "1 of 2", "1 of 2", "1 of 2"]
+
+
+def test_a_fault_that_was_shown_at_its_line_ends_the_program_without_advice_to_look_for_it(tmp_path: Path) -> None:
+    (tmp_path / "divides.py").write_text(
+        "import numpy as np\nimport pykokkos as pk\n\n\n@pk.workunit\n"
+        "def divide(i: int, v: pk.View1D[pk.int64], n: pk.int64):\n    v[i] = v[i] // n\n\n\n"
+        "pk.parallel_for(8, divide, v=np.arange(8), n=0)\n"
+    )
+    options, script = ("--runtime", "embedded"), "divides.py"
+    run = plain(*options, script, folder=tmp_path, commands=["set catch on", "continue", "continue"])
+    assert run.stops[1].startswith("stopped: signal SIGFPE divides.py:7 in divide thread ")
+    assert run.starting("note: ") == []
+    assert run.lines[-1] == "exited: signal SIGFPE"
+    unseen = plain(*options, script, folder=tmp_path, commands=["continue"])
+    assert unseen.starting("note: If a kernel caused SIGFPE: `set catch on` and `restart` stop at the line")

@@ -45,11 +45,13 @@ def test_constructs_are_refused_at_their_place(load: Any, line: str, column: int
         ({"x": np.zeros(2), "y": 1}, "The arguments don't fit work: it has no parameter y."),
         (
             {"x": np.zeros(2, np.float32)},
-            "work: x is annotated as View1D of float64, an array of float32 with 1 dimensions is given.",
+            "work: x is annotated as View1D of float64, an array of float32 with 1 dimensions is given: "
+            "annotate it as View1D of float32, or pass what the annotation says.",
         ),
         (
             {"x": np.zeros((2, 2))},
-            "work: x is annotated as View1D of float64, an array of float64 with 2 dimensions is given.",
+            "work: x is annotated as View1D of float64, an array of float64 with 2 dimensions is given: "
+            "annotate it as View2D of float64, or pass what the annotation says.",
         ),
         ({"x": 3}, "work: x is annotated as a view of 1 dimensions, int 3 is given."),
         ({"x": np.zeros(2, object)}, "work: x is an array of object, which kernels can't use."),

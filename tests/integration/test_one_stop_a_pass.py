@@ -142,8 +142,8 @@ def test_a_breakpoint_set_where_the_thread_stands_is_met_in_its_next_pass(script
 def test_log_points_speak_once_a_pass_and_before_its_stop(script: Path, runtime: str) -> None:
     run = debug(
         runtime, script, "break 16 if j == 1", "log 16 plain {j}", "break 16 if j > 0 and total < 28", "log 16 odd {j}",
-        "condition 4 j % 2 == 1", "tbreak 16 if j == 2", "break 16 if j // (j - 2) == 99", *["continue"] * 4,
-        variables=ONE,
+        "condition 4 j % 2 == 1", "tbreak 16 if j == 2", "break 16 if j // (j - 2) == 99",
+        "break 16 if a[j * 4, 0] < 0", *["continue"] * 2, "delete 7", "continue", "continue", variables=ONE,
     )  # fmt: skip
     said = [line.partition(" in row")[0] for line in run.lines if "16 thread" in line or line.startswith("stopped: b")]
     assert said == [
@@ -152,12 +152,68 @@ def test_log_points_speak_once_a_pass_and_before_its_stop(script: Path, runtime:
         "sums.py:16 thread 0 odd 1",
         "stopped: breakpoint 1, 3 sums.py:16",
         "sums.py:16 thread 0 plain 2",
-        "stopped: breakpoint 3, 5, 6: condition failed: division by zero sums.py:16",
+        "stopped: breakpoint 3, 5, 6, 7: condition of 6 failed: division by zero; condition of 7 failed: a index 8 in "
+        "dimension 0, extent 8 sums.py:16",
         "sums.py:16 thread 0 plain 3",
         "sums.py:16 thread 0 odd 3",
         "stopped: breakpoint 3 sums.py:16",
         *[f"sums.py:16 thread 0 {text}" for text in ("plain 4", "plain 5", "odd 5", "plain 6", "plain 7", "odd 7")],
     ]
+
+
+TEAMS = """import numpy as np
+import pykokkos as pk
+
+
+@pk.workunit
+def work(m: pk.TeamMember, acc: pk.Acc[pk.double], cols: int, a: pk.View2D[pk.double]):
+    j: int = m.league_rank()
+    k: int = 0
+    while k < 3:
+        k = k + 1
+    x: float = 1.0; y: float = 2.0
+    if j > 5:
+        k = 1
+    elif k > 2:
+        k = 2
+
+    def inner(i: int, s: pk.Acc[pk.double]):
+        s += a[j][i]
+
+    t: float = pk.parallel_reduce(pk.TeamThreadRange(m, cols), inner)
+    if m.team_rank() == 0:
+        acc += t * y
+
+
+a = np.arange(32.0).reshape(8, 4)
+print("sum", pk.parallel_reduce(pk.TeamPolicy(pk.OpenMP, 8, 1), work, cols=4, a=a))
+"""
+
+
+@pytest.mark.parametrize("runtime", BOTH)
+def test_loops_branches_nested_functions_and_lines_of_two_statements(tmp_path: Path, runtime: str) -> None:
+    path = tmp_path / "sums.py"
+    path.write_text(TEAMS)
+    run = debug(
+        runtime, path, "break 9 if j == 1 and k == 2", "break 9 if j == 1 and k >= 2", "break 9 if j > 6",
+        "break 11 if j == 1", "break 11", "ignore 5 1", "break 14 if j == 1", "break 14 if j < 1", "break 14",
+        "break 18 if i == 2 and j == 1", "break 18 if i > 1 and j == 1", "break 22 if j == 1", "break 22",
+        *["continue"] * 10, "info breakpoints", "delete", "continue", variables=ONE,
+    )  # fmt: skip
+    assert [(why.removeprefix("breakpoint "), line) for why, line, _ in stops(run)] == [
+        ("7, 8", "14"),
+        ("12", "22"),
+        ("1, 2", "9"),
+        ("2", "9"),
+        ("4, 5", "11"),
+        ("6, 8", "14"),
+        ("9, 10", "18"),
+        ("10", "18"),
+        ("11, 12", "22"),
+        ("5", "11"),
+    ]
+    assert hits(run) == {1: 1, 2: 2, 4: 1, 5: 3, 6: 1, 7: 1, 8: 2, 9: 1, 10: 2, 11: 1, 12: 2}
+    assert run.lines[-2:] == ["sum 992.0", "exited: status 0"]
 
 
 SEVERAL = """import pykokkos as pk

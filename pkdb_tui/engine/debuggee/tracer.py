@@ -71,12 +71,12 @@ class Tracer:
         hits = info.breakpoints.get(line)
         if hits and info.again and info.comes_back(line, frame.f_lasti):
             hits = None
-        ids, failures = self._hits(hits, frame, line) if hits else ([], [])
+        ids, failures = self._hits(hits, frame, line) if hits else ([], {})
         plan = self.plans.get(ident)
         if ids:
             # The start is told as a start even when a breakpoint sits on the first line.
             reason = START if plan is not None and plan.kind == START else "breakpoint"
-            self._stop_here(frame, reason=reason, breakpoints=ids, can_jump=True, text="; ".join(failures))
+            self._stop_here(frame, reason=reason, breakpoints=ids, can_jump=True, text=_told(ids, failures))
         elif plan is not None and plan.stops_on_line(frame, line) and not self.skips(frame.f_code):
             self._stop_here(frame, reason=plan.reason, can_jump=True)
 
@@ -117,12 +117,14 @@ class Tracer:
 
     # --- stopping ---
 
-    def _hits(self, candidates: tuple[Breakpoint, ...], frame: FrameType, line: int) -> tuple[list[int], list[str]]:
-        """Count hits; the ids that stop, and which conditions failed. Log points speak and go on."""
+    def _hits(
+        self, candidates: tuple[Breakpoint, ...], frame: FrameType, line: int
+    ) -> tuple[list[int], dict[int, str]]:
+        """Count hits; the ids that stop, and why conditions of theirs failed. Log points speak and go on."""
         ident = _thread.get_ident()
         self.quiet.add(ident)
         ids: list[int] = []
-        failures: list[str] = []
+        failures: dict[int, str] = {}
         try:
             for breakpoint in candidates:
                 failure = "" if breakpoint.deleted else self._failure(breakpoint, frame)
@@ -131,7 +133,7 @@ class Tracer:
                 if self._hit(breakpoint, frame, line, failure):
                     ids.append(breakpoint.id)
                     if failure:
-                        failures.append(failure)
+                        failures[breakpoint.id] = failure
             return ids, failures
         finally:
             self.unquiet(ident, frame)
@@ -142,14 +144,14 @@ class Tracer:
         try:
             return "" if condition_holds(breakpoint, frame) else None
         except Exception as error:  # noqa: BLE001 - the person's condition may raise anything; told, and stopped at
-            return f"condition failed: {type(error).__name__}: {error_message(error)}"
+            return f"{type(error).__name__}: {error_message(error)}"
 
     def _hit(self, breakpoint: Breakpoint, frame: FrameType, line: int, failure: str) -> bool:
         breakpoint.hits += 1
         if breakpoint.hits <= breakpoint.ignore_until:
             return False
         if breakpoint.log:
-            text = f"<{failure}>" if failure else log_text(breakpoint.log, frame)
+            text = f"<condition failed: {failure}>" if failure else log_text(breakpoint.log, frame)
             file = frame.f_code.co_filename.rsplit("/", 1)[-1]
             self.log({"breakpoint": breakpoint.id, "text": f"{file}:{line} {text}"})
             return False
@@ -179,3 +181,10 @@ def _ends_iteration(frame: FrameType, error: BaseException) -> bool:
     code = frame.f_code
     driven = bool(code.co_flags & CO_GENERATOR_LIKE) or code.co_name in ITERATING
     return driven or opcode.opname[code.co_code[frame.f_lasti]] in ITERATES
+
+
+def _told(ids: list[int], failures: dict[int, str]) -> str:
+    """Why conditions failed, of which breakpoint where more than one stops."""
+    if len(ids) == 1:
+        return "".join(f"condition failed: {why}" for why in failures.values())
+    return "; ".join(f"condition of {number} failed: {why}" for number, why in failures.items())

@@ -257,12 +257,15 @@ class Gathering:
         controller = self._controller
         cause = first.cause if first is not None else StopCause.PAUSE
         ids = tuple(sorted({number for arrival in shown for number in arrival.ids}))
+        text = first.text if first is not None else ""
+        if cause is StopCause.BREAKPOINT:
+            text = _why_failed(ids, sorted(shown, key=self._order))
         return NativeStop(
             cause=cause,
             thread=controller.threads.kernel_number(focus.number) if focus is not None else 0,
             breakpoints=ids if cause in (StopCause.BREAKPOINT, StopCause.WATCHPOINT) else (),
             hits=hits,
-            text=first.text if first is not None else "",
+            text=text,
             threads=controller.threads_now(),
             returned=first.returned if first is not None and first is focus else "",
         )
@@ -278,3 +281,13 @@ class Gathering:
         text = f"thread {names} waits for the others" if len(numbers) == 1 else f"threads {names} wait for the others"
         states = controller.threads_now()
         self._send(NativeStop(cause=StopCause.STEP, thread=resting[0], text=trouble or text, threads=states))
+
+
+def _why_failed(ids: Sequence[int], shown: Sequence[Arrival]) -> str:
+    """Why conditions could not be evaluated, of which breakpoint where more than one stops; by the first thread."""
+    failures: dict[int, str] = {}
+    for arrival in shown:
+        failures = {**arrival.failures, **failures}
+    if len(ids) == 1:
+        return "".join(f"condition failed: {why}" for why in failures.values())
+    return "; ".join(f"condition of {number} failed: {why}" for number, why in sorted(failures.items()))

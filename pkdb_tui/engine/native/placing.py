@@ -320,7 +320,7 @@ class Placing:
                 arrival = met[hit].arrival
                 arrival.ids = (*arrival.ids, hit[0])
                 if hit in failures:
-                    arrival.text = f"condition failed: {failures[hit]}"
+                    arrival.failures[hit[0]] = failures[hit]
 
     def _stands(self, placed: Placed) -> bool:
         """Whether a breakpoint is still what and where it was: it may be taken out while others are asked."""

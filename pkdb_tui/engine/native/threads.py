@@ -22,6 +22,7 @@ class Arrival:
     cause: StopCause = StopCause.BREAKPOINT
     ids: tuple[int, ...] = ()
     text: str = ""
+    failures: dict[int, str] = field(default_factory=dict)  # of `ids`, why a condition could not be evaluated
     matters: bool | None = None  # None: not classified yet
     returned: str = ""  # what the function returned that a finish has left, as Python writes it
     passing: bool = False  # at a breakpoint that doesn't stop it: a log point, a condition that doesn't hold

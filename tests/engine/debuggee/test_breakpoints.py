@@ -71,6 +71,16 @@ def test_a_condition_that_raises_stops_and_says_so(program: Program, tmp_path: P
     assert not client.events("notice")
 
 
+def test_a_condition_that_raises_is_named_where_other_breakpoints_of_the_line_stop_too(
+    program: Program, tmp_path: Path
+) -> None:
+    client = program(LOOP)
+    client.start(at(tmp_path, 5), at(tmp_path, 5, condition="1 // i"), at(tmp_path, 5, condition="i < 0"))
+    stop = client.go("continue")
+    assert stop["breakpoints"] == [1, 2]
+    assert stop["text"] == "condition of 2 failed: ZeroDivisionError: integer division or modulo by zero"
+
+
 def test_a_condition_that_is_no_expression_is_refused(program: Program, tmp_path: Path) -> None:
     client = program(LOOP)
     client.start(at(tmp_path, 5, condition="a ="))

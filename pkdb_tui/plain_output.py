@@ -13,6 +13,7 @@ from typing import Any, TextIO
 import msgspec
 
 from pkdb_tui.commands.breaking import watch_line
+from pkdb_tui.commands.language import named
 from pkdb_tui.commands.looking import source_line, stop_line
 from pkdb_tui.commands.registry import Reply
 from pkdb_tui.engine.api import (
@@ -121,7 +122,7 @@ class TextPrinter(Printer):
         self._complain(str(error))
 
     def failed(self, line: str) -> None:
-        self._complain(f"the command `{line}` was refused")
+        self._complain(f"the command `{named(line)}` was refused")
 
 
 class JsonPrinter(Printer):

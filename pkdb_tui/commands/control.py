@@ -94,7 +94,7 @@ def _seconds(text: str) -> float:
 
 @registry.command("source", "carry out the commands of a file", usage="source FILE", group=GROUP)
 async def source(session: Session, text: str) -> Reply:
-    from pkdb_tui.commands.language import run
+    from pkdb_tui.commands.language import named, run
 
     texts: list[str] = []
     try:
@@ -105,21 +105,23 @@ async def source(session: Session, text: str) -> Reply:
         try:
             reply = await run(line, session)
         except PkdbError as error:
-            raise UsageError(f"{text}, command {number} (`{line}`): {error.title}", error.hint) from error
+            raise UsageError(f"{text}, command {number} (`{named(line)}`): {error.title}", error.hint) from error
         texts.append(reply.text)
         await session.settled()
     return Reply(text="\n".join(t for t in texts if t))
 
 
 def read_commands(path: str) -> list[str]:
-    """Lines of a command file, without blank ones and comments. Raises UsageError when it can't be read."""
+    """The commands of a file. Raises UsageError when it can't be read."""
+    from pkdb_tui.commands.language import of_file
+
     try:
         with open(os.path.expanduser(path), encoding="utf-8") as stream:
             lines = stream.read().splitlines()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not text"
         raise UsageError(f"The command file {path} can't be read: {why}.") from error
-    return [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    return of_file(lines)
 
 
 @registry.command("send", "send a raw command to the native debugger", usage="send COMMAND", phases=ANY, group=GROUP)

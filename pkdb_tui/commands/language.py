@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import codeop
 import re
+from collections.abc import Sequence
 
 from pkdb_tui.commands import (  # noqa: F401 - they define the commands
     breaking,
@@ -82,6 +83,45 @@ def incomplete(line: str) -> bool:
         return codeop.compile_command(text + "\n" * line.endswith("\n"), symbol="single") is None
     except (SyntaxError, ValueError, OverflowError):
         return False
+
+
+def of_file(lines: Sequence[str]) -> list[str]:
+    """The commands of a file: a line each, or a statement of several lines, without blank lines and comments before.
+
+    A block goes on to the next line that is neither indented nor an `else` or the like of its own.
+    """
+    found: list[str] = []
+    block = ""
+    for line in lines:
+        if block and line.startswith("#") and _ends(block):
+            continue
+        if block and line.strip() and not line[0].isspace() and _ends(block) and not incomplete(f"{block}\n{line}"):
+            found.append(block)
+            block = ""
+        if block:
+            block += f"\n{line}"
+            if line.strip() and not incomplete(block):
+                found.append(block)  # its brackets are closed, or it can't become Python any more
+                block = ""
+        elif incomplete(line):
+            block = line
+        elif line.strip() and not line.lstrip().startswith("#"):
+            found.append(line)
+    return [text.rstrip() for text in (*found, block) if text.strip()]
+
+
+def _ends(block: str) -> bool:
+    """Whether a block may end here."""
+    try:
+        return codeop.compile_command(f"{block}\n", symbol="single") is not None
+    except (SyntaxError, ValueError, OverflowError):
+        return False
+
+
+def named(line: str) -> str:
+    """A command as messages name it: its first line."""
+    first, more, _ = line.partition("\n")
+    return f"{first} …" if more else first
 
 
 async def run(line: str, session: Session) -> Reply:

@@ -58,6 +58,24 @@ def test_a_file_of_commands_comes_after_those_of_the_command_line(tmp_path: Path
     assert plain("-x", str(script), "orders.py", commands=["print 1"]).lines[-2:] == ["1", "2"]
 
 
+def test_statements_of_several_lines_in_a_file_are_whole_and_run_no_commands(tmp_path: Path) -> None:
+    file = tmp_path / "commands"
+    function = "def twice(n):\n    if n > 2:\n\n        return 2 * n\n    return n\n"
+    loop = "for n in range(3):\n    if n < 2:\n        continue\n    amount = n\n"
+    good = f"tbreak 24\ncontinue\n{function}\nprint [twice(n) for n in (2, 3)]\n{loop}print amount\n"
+    file.write_text(good)
+    for run in (plain("-x", str(file), "orders.py"), plain("orders.py", commands=[f"source {file}"])):
+        assert (run.err, run.status) == ("", 0)
+        assert [stop.partition(" ")[2] for stop in run.stops[1:]] == ["breakpoint 1 orders.py:24 in main"]
+        assert run.lines[-2:] == ["[2, 6]", "2"]
+    file.write_text(f"{good}if absent:\n    pass\n")
+    run = plain("-x", str(file), "orders.py")
+    assert run.lines[-2:] == ["[2, 6]", "2"]
+    assert run.err.splitlines()[-1] == "error: the command `if absent: …` was refused"
+    run = plain("orders.py", commands=[f"source {file}"])
+    assert f"error: {file}, command 7 (`if absent: …`): NameError: name 'absent' is not defined" in run.err
+
+
 def test_a_missing_file_of_commands() -> None:
     run = plain("-x", "absent.commands", "orders.py")
     assert (run.status, run.out) == (2, "")

@@ -235,6 +235,17 @@ def test_a_list_of_numbers_with_a_word() -> None:
         locations.numbers("1 two", "breakpoint")
 
 
+def test_files_of_commands_have_statements_of_several_lines() -> None:
+    body = "def twice(n):\n    # inside\n\n    return 2 * n"
+    loop = "for k in range(2):\n    if k:\n        continue\nelse:\n    print('end')"
+    text = "x = (1 +\n\n2)"
+    last = "with open('f') as stream:\n    stream.read()"
+    lines = f"# first\nbreak 3\n\n{body}\ntwice(4)\n\n{loop}\n\n# then\n{text}\ncontinue\nif x:\nnext\n{last}\n"
+    assert language.of_file(lines.splitlines()) == [
+        "break 3", body, "twice(4)", loop, text, "continue", "if x:\nnext", last,
+    ]  # fmt: skip
+
+
 def test_files_of_commands_leave_out_blanks_and_comments(tmp_path: Path) -> None:
     path = tmp_path / "commands"
     path.write_text("# first\nbreak 3\n\n  # indented\ncontinue\n")

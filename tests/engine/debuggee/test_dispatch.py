@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -203,15 +204,15 @@ def test_a_pause_in_a_long_release_kernel_is_answered_by_the_reader(
     import textwrap
 
     (tmp_path / "framework.py").write_text(textwrap.dedent(FRAMEWORK).lstrip("\n"))
+    os.mkfifo(tmp_path / "gate")
     client = program(
-        """
-        import time
+        f"""
         import framework
 
-        def waits(seconds):
-            time.sleep(seconds)
+        def waits(path):
+            open(path).read()
 
-        framework.parallel_for("waits", (4, 5), waits, seconds=1.5)
+        framework.parallel_for("waits", (3, 4), waits, path={str(tmp_path / "gate")!r})
         print("after")
         """
     )
@@ -223,10 +224,11 @@ def test_a_pause_in_a_long_release_kernel_is_answered_by_the_reader(
     assert (running["launch"], running["kernel"], running["build"]) == (1, "waits", "release")
     assert running["binary"] == "/tmp/optimised.so"
     assert client.text("waits.__name__") == "'waits'"
+    (tmp_path / "gate").write_text("go on")
     assert client.event("launchEnded")["launch"] == 1
     client.request("launchDone", launch=1, then=then)
     if then != "run":
-        assert where(client.event("stopped")) == ("<module>", 7)
+        assert where(client.event("stopped")) == ("<module>", 6)
         client.resume("continue")
     assert client.finish() == 0
     assert client.printed == "release\nafter\n"
@@ -237,19 +239,20 @@ def test_a_pause_right_before_a_long_release_kernel_is_answered_in_it(program: P
     import textwrap
 
     (tmp_path / "framework.py").write_text(textwrap.dedent(FRAMEWORK).lstrip("\n"))
+    os.mkfifo(tmp_path / "gate")
     client = program(
         f"""
         import signal
-        import time
         import framework
 
-        def waits(seconds):
-            time.sleep(seconds)
+        def waits(path):
+            open(path).read()
 
         signal.pthread_sigmask(signal.SIG_BLOCK, [{int(SIGNAL)}])
         print("blocked")
-        time.sleep(0.5)
-        framework.parallel_for("waits", (5, 6), waits, seconds=3.0)
+        while {int(SIGNAL)} not in signal.sigpending():
+            pass
+        framework.parallel_for("waits", (4, 5), waits, path={str(tmp_path / "gate")!r})
         """
     )
     client.start()
@@ -257,6 +260,7 @@ def test_a_pause_right_before_a_long_release_kernel_is_answered_in_it(program: P
     client.until_printed("blocked")
     client.post("pause")
     assert client.event("inKernel")["kernel"] == "waits"
+    (tmp_path / "gate").write_text("go on")
     client.event("launchEnded")
     client.request("launchDone", launch=1, then="run")
     assert client.finish() == 0

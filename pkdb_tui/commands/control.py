@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from weakref import WeakKeyDictionary
 
 from pkdb_tui.commands.registry import ANY, Command, Reply, registry
-from pkdb_tui.engine.api import Phase
+from pkdb_tui.engine.api import Phase, Printed
 from pkdb_tui.engine.errors import PkdbError, UsageError
 from pkdb_tui.engine.session import Session
 
@@ -18,6 +19,7 @@ SETTINGS = {
 }
 OF_A_BUILD = ("bounds", "catch")  # what a kernel under way was built and started with
 LONGEST = 1e6  # seconds that an evaluation may be given
+_under_way: WeakKeyDictionary[Session, set[str]] = WeakKeyDictionary()  # files whose commands are being carried out
 ESCAPES = {"\\n": "\n", "\\t": "\t", "\\x04": "\x04", "\\x03": "\x03"}
 
 
@@ -94,21 +96,41 @@ def _seconds(text: str) -> float:
 
 @registry.command("source", "carry out the commands of a file", usage="source FILE", group=GROUP)
 async def source(session: Session, text: str) -> Reply:
-    from pkdb_tui.commands.language import named, run
+    """Each answer is told before the stop that its command leads to, as if it were typed."""
+    under_way = _under_way.setdefault(session, set())
+    path = _path(text)
+    if path in under_way:
+        raise UsageError(f"{text} is being carried out already.", "A file of commands can't call itself.")
+    under_way.add(path)
+    try:
+        return await _carry_out(session, text)
+    finally:
+        under_way.remove(path)
 
-    texts: list[str] = []
+
+def _path(text: str) -> str:
+    return os.path.realpath(os.path.expanduser(text))
+
+
+async def _carry_out(session: Session, text: str) -> Reply:
+    from pkdb_tui.commands.language import named, parts, run
+
     try:
         lines = read_commands(text)
     except UsageError as error:
         raise UsageError(error.title, "`list` and `longlist` show source text.") from error
     for number, line in enumerate(lines, 1):
-        try:
-            reply = await run(line, session)
-        except PkdbError as error:
-            raise UsageError(f"{text}, command {number} (`{named(line)}`): {error.title}", error.hint) from error
-        texts.append(reply.text)
-        await session.settled()
-    return Reply(text="\n".join(t for t in texts if t))
+        for part in parts(line):
+            try:
+                reply = await run(part, session)
+            except PkdbError as error:
+                raise UsageError(f"{text}, command {number} (`{named(part)}`): {error.title}", error.hint) from error
+            if reply.value == "quit":
+                return reply
+            if reply.text:
+                session.emit(Printed(text=reply.text))
+            await session.settled()
+    return Reply()
 
 
 def read_commands(path: str) -> list[str]:
@@ -116,7 +138,7 @@ def read_commands(path: str) -> list[str]:
     from pkdb_tui.commands.language import of_file
 
     try:
-        with open(os.path.expanduser(path), encoding="utf-8") as stream:
+        with open(_path(path), encoding="utf-8") as stream:
             lines = stream.read().splitlines()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not text"

@@ -86,9 +86,24 @@ def test_source_reads_commands_and_names_the_one_that_failed(tmp_path: Path) -> 
     script = tmp_path / "commands"
     script.write_text("tbreak 24\ncontinue\nprint amount\n")
     assert plain("orders.py", commands=[f"source {script}"]).lines[-1] == "27.5"
-    script.write_text("print 1\nprint absent\n")
+    script.write_text("print 1 ;; break 24\ncontinue\nprint amount\nprint absent\nprint 2\n")
     run = plain("orders.py", commands=[f"source {script}"])
-    assert run.err.splitlines()[0].startswith(f"error: {script}, command 2 (`print absent`): NameError")
+    assert run.lines[2:] == [
+        "1",
+        "breakpoint 1 at orders.py:24: bound",
+        "stopped: breakpoint 1 orders.py:24 in main",
+        '  24     print("amount", amount)',
+        "27.5",
+    ]
+    assert run.err.splitlines()[0].startswith(f"error: {script}, command 4 (`print absent`): NameError")
+    script.write_text("print 1\nquit\nprint 2\n")
+    run = plain("orders.py", commands=[f"source {script}", "print 3"])
+    assert (run.lines[2:], run.err, run.status) == (["1"], "", 0)
+    script.write_text(f"source {script}\n")
+    run = plain("orders.py", commands=[f"source {script}", "print 3", f"source {script}"])
+    assert run.err.splitlines()[0].endswith(" is being carried out already. A file of commands can't call itself.")
+    assert run.err.splitlines()[0] == run.err.splitlines()[1]
+    assert run.lines[2:] == ["3"]
 
 
 def test_commands_from_a_pipe() -> None:

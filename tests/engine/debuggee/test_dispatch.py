@@ -100,6 +100,7 @@ def test_without_a_kernel_breakpoint_the_optimised_build_runs_and_is_logged(
     assert row["arguments"][0]["strides"] == [8]
     assert dispatching.events("launches")[-1]["launches"][0]["count"] == 2
     assert dispatching.events("launchReady") == []
+    dispatching.until_printed("release\nrelease\n")
     assert dispatching.printed == "release\nrelease\n"
 
 
@@ -123,6 +124,7 @@ def test_a_kernel_breakpoint_runs_a_debug_build_when_told_to(dispatching: Client
     dispatching.request("launchDone", launch=1, then="stop")
     stop = dispatching.event("stopped")
     assert (where(stop), stop["returnText"]) == (("main", 16), "8.0")
+    dispatching.until_printed("debug\n")
     assert dispatching.printed == "debug\n"
 
 
@@ -158,6 +160,7 @@ def test_next_at_the_dispatch_line_goes_over_the_kernel(dispatching: Client, tmp
     dispatching.start({"file": str(tmp_path / "program.py"), "line": 16, "temporary": True})
     dispatching.go("continue")
     assert dispatching.line("next") == 15
+    dispatching.until_printed("release\n")
     assert dispatching.printed == "release\n"
 
 

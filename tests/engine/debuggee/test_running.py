@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from debuggee_client import Client, where
+from debuggee_client import PATIENCE, Client, where
 
 Program = Callable[..., Client]
 
@@ -24,27 +24,28 @@ def pause(client: Client) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    ("body", "line"),
+    ("before", "wait", "lines"),
     [
-        ("while not done:\n    pass\n", (4, 5)),
-        ("time.sleep(30)\n", (4,)),
-        ("t = threading.Thread(target=time.sleep, args=(30,), daemon=True); t.start()\nt.join()\n", (5,)),
-        ("lock = threading.Lock(); lock.acquire()\nlock.acquire()\n", (5,)),
-        ("input()\n", (4,)),
+        ("done = False", "while not done:\n    pass", (3, 4, 5)),  # a signal may also land at the end of the print
+        ("", "time.sleep(30)", (4,)),
+        ("t = threading.Thread(target=time.sleep, args=(30,), daemon=True); t.start()", "t.join()", (4,)),
+        ("lock = threading.Lock(); lock.acquire()", "lock.acquire()", (4,)),
+        ("", "input()", (4,)),
     ],
 )
-def test_pause_in_plain_code(program: Program, body: str, line: tuple[int, ...]) -> None:
-    client = program("import threading, time\ndone = False\nprint('up', flush=True)\n" + body)
+def test_pause_in_plain_code(program: Program, before: str, wait: str, lines: tuple[int, ...]) -> None:
+    client = program(f"import threading, time\n{before}\nprint('up', flush=True)\n{wait}\n")
     client.start()
     client.resume("continue")
     client.until_printed("up")
-    time.sleep(0.1)  # into the wait that is tested
+    if not wait.startswith("while"):
+        until_it_waits(client.process.pid)
     stop = pause(client)
     assert where(stop)[0] == "<module>"
-    assert where(stop)[1] in line
+    assert where(stop)[1] in lines
     client.resume("continue")
     stop = pause(client)
-    assert where(stop)[1] in line
+    assert where(stop)[1] in lines
 
 
 def test_pause_in_asyncio_shows_the_awaiting_line(program: Program) -> None:
@@ -85,7 +86,7 @@ def test_pause_in_asyncio_that_only_waits_stops_where_it_is(program: Program) ->
     client.start()
     client.resume("continue")
     client.until_printed("up")
-    time.sleep(0.1)
+    until_it_waits(client.process.pid)
     stop = pause(client)
     assert where(stop) == ("<module>", 7)
 
@@ -135,8 +136,9 @@ def test_the_thread_that_hits_stops_and_the_others_run(program: Program, tmp_pat
     assert threads["MainThread"] == (False, "<module>")
     assert threads["ticker"][0] is False
     first = int(client.text("ticks"))
-    time.sleep(0.05)
-    assert int(client.text("ticks")) > first
+    deadline = time.monotonic() + PATIENCE
+    while int(client.text("ticks")) == first:
+        assert time.monotonic() < deadline
     assert client.text("value") == "42"
     assert client.run_out() == 0
     assert client.printed == "joined\n"
@@ -229,22 +231,23 @@ import time
 
 
 async def ticker():
-    for _ in range(40):
+    print("ticking", flush=True)
+    while len(over) < 2:
         await asyncio.sleep(0.05)
 
 
 def busy():
-    deadline = time.monotonic() + 1
-    while time.monotonic() < deadline:
+    while not over:
         pass
 
 
+over = []
+gate = threading.Event()
 if __name__ == "__main__":
     print("busy", flush=True)
     busy()
-    print("asyncio", flush=True)
     asyncio.run(ticker())
-    t = threading.Thread(target=time.sleep, args=(1,))
+    t = threading.Thread(target=gate.wait)
     t.start()
     print("waiting", flush=True)
     t.join()
@@ -256,13 +259,16 @@ if __name__ == "__main__":
     client.resume("continue")
     client.until_printed("busy")
     assert where(pause(client))[0] in ("busy", "<module>")
+    client.text("over.append(1)")
     client.resume("continue")
-    client.until_printed("asyncio")
-    time.sleep(0.2)
-    assert where(pause(client)) in (("ticker", 8), ("ticker", 9))
+    client.until_printed("ticking")
+    assert where(pause(client)) in (("ticker", 8), ("ticker", 9), ("ticker", 10))
+    client.text("over.append(2)")
     client.resume("continue")
     client.until_printed("waiting")
-    assert where(pause(client))[0] == "<module>"
+    stop = pause(client)
+    assert where(stop)[0] == "<module>"
+    client.text("gate.set()", frame=stop["frame"])
     assert client.run_out() == 0
 
 
@@ -334,7 +340,7 @@ def test_an_interrupt_while_a_stop_waits_for_that_of_another_thread_loses_neithe
 
 def until_it_waits(pid: int) -> None:
     """Until the first thread sleeps in the system."""
-    deadline = time.monotonic() + 5.0
+    deadline = time.monotonic() + PATIENCE
     while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "S":
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -165,6 +165,7 @@ def test_generators_next_goes_over_the_yield(program: Program) -> None:
     assert client.line("next") == 3
     stop = client.go("next")
     assert where(stop) == ("numbers", 4)
+    client.until_printed("1\n")
     assert client.printed == "1\n"
 
 
@@ -407,4 +408,5 @@ def test_an_exception_that_nobody_steps_over_stops_nowhere(program: Program) -> 
     client = program("try:\n    int('x')\nexcept ValueError:\n    print('handled')\nprint('end')\n")
     client.start()
     assert client.line("until", line=5) == 5
+    client.until_printed("handled\n")
     assert client.printed == "handled\n"

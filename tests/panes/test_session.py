@@ -510,6 +510,24 @@ async def test_help_of_the_console_has_the_keys_that_are_no_letters(tmp_path: Pa
         await app.bridge.session.quit()
 
 
+async def test_every_pane_has_a_help_of_its_own(tmp_path: Path) -> None:
+    app = debugging(tmp_path, "a = 1\n")
+    explained = {}
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        for number, pane in enumerate(keys.PANES, 1):
+            await pilot.press("escape", str(number), "f1")
+            await carried_out(app, pilot)
+            assert isinstance(app.screen, TextScreen)
+            assert f"help: {pane}" in seen(app)
+            explained[pane] = app.screen.text.partition("\n\n")[0]
+            await pilot.press("escape")
+            await carried_out(app, pilot)
+        await app.bridge.session.quit()
+    assert len(set(explained.values())) == len(keys.PANES) == 9
+    assert all(len(text) > 40 for text in explained.values())
+
+
 async def test_the_palette_names_the_keys(tmp_path: Path) -> None:
     app = debugging(tmp_path, "a = 1\n")
     async with app.run_test(size=(80, 24)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array as arrays
 import base64
+import sys
 from types import FrameType
 from typing import Any
 
@@ -127,6 +128,8 @@ def _packing(expression: str, items: list[Any]) -> tuple[str, str]:
         return "?", "|b1"
     if all(isinstance(item, int) and -(2**63) <= item < 2**63 for item in items):
         return "q", "<i8"
+    if any(isinstance(item, int) and abs(item) > sys.float_info.max for item in items):
+        raise RequestError(f"{expression} holds integers that are too large for an array.")
     if all(isinstance(item, int | float) for item in items):
         return "d", "<f8"
     if all(isinstance(item, int | float | complex) for item in items):

@@ -133,6 +133,9 @@ def test_slices_of_arrays_and_lists(program: Program, tmp_path: Path) -> None:
         client.request("readSlice", expression="ragged", limit=100)
     with pytest.raises(Refused, match="NameError"):
         client.request("readSlice", expression="nothing", limit=100)
+    for expression in ("[1.5, 10**400]", "10**400", "[1j, -10**400]"):
+        with pytest.raises(Refused, match=r"holds integers that are too large for an array\.$"):
+            client.request("readSlice", expression=expression, limit=100)
     assert client.text("big") == "float64[1000, 1000] host, rows"
 
 

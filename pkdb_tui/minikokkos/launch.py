@@ -350,6 +350,7 @@ def _launch(pattern: str, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
         if site is not None and site.epoch is debug.epoch and entry.current():
             counts = site.counts
             ident = get_ident()
+            around = debug.running.get(ident)  # where this is a signal handler's launch, during another one's
             mine = debug.running[ident] = (caller, pattern, policy, kernel, given, initial, key)
             begun = time.perf_counter()
             try:  # each call and each attribute counts here: see benchmarks
@@ -360,7 +361,10 @@ def _launch(pattern: str, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
                 counts.last = took = time.perf_counter() - begun
                 counts.total += took
                 counts.count += 1
-                del debug.running[ident]
+                if around is None:
+                    debug.running.pop(ident, None)
+                else:
+                    debug.running[ident] = around
                 if debug.attended is mine and debug.over is not None:
                     debug.over()
             return value if initial is None else _combined(entry, value, initial)

@@ -589,6 +589,8 @@ class Debugger:
             self._await_turn()
 
     def _await_turn(self) -> None:
+        if self.dispatch is not None:
+            self.dispatch.end_early()
         while True:
             try:
                 self.stop_lock.acquire()

@@ -51,6 +51,7 @@ class Dispatch:
         self._ready: Attended | None = None
         self._busy: tuple[int, Any] | None = None  # (thread, launch) of a framework that lets no other begin meanwhile
         self.looked_at: tuple[Adapter, Any] | None = None  # the launch in its debug build
+        self._looking = 0  # the thread of that
         self.runs = Runs(adapters)
         self.sign = Sign()
         self._count = 0
@@ -197,6 +198,8 @@ class Dispatch:
         if ident in self.debugger.tracer.quiet:
             if self._busy is not None and self._busy[0] != ident and self._busy[1].space == launch.space:
                 raise RuntimeError(BUSY.format(space=launch.space, kernel=self._busy[1].kernel.name))
+            if self._looking == ident and self.looked_at is not None:
+                return self._unseen(launch, caller, self.looked_at[1].kernel.name)
             return launch.run()  # by an expression of the person's: no launch of the program's, and no place to stop
         epoch = adapter.epoch  # before anything is looked up: what changes from here on makes it an old one
         record = self._log.note(launch, caller)
@@ -279,6 +282,21 @@ class Dispatch:
         record.warnings.append(sentence)
         self._connection.event("notice", {"text": sentence, "severity": "warning"})
 
+    def _unseen(self, launch: Any, caller: FrameType, around: str) -> Any:
+        """A launch by a signal handler on the thread of one that is looked at: nothing else is debugged there."""
+        record = self._log.note(launch, caller)
+        if not record.told_unseen:
+            record.told_unseen = True
+            self.tell(
+                f"{launch.kernel.name} was launched by a signal handler before the launch of {around} had ended: "
+                "breakpoints in both the kernel and the handler had no effect."
+            )
+        begun = time.perf_counter()
+        try:
+            return launch.run()
+        finally:
+            record.add(time.perf_counter() - begun)
+
     # --- debug launches ---
 
     def _debug(self, adapter: Adapter, launch: Any, caller: FrameType, record: Any, number: int, entry: bool) -> Any:
@@ -326,7 +344,7 @@ class Dispatch:
         ready = Attended(number, frames.stack_of(caller), launch.arguments, self._serve)
         self._ready = ready
         self._busy = (_thread.get_ident(), launch) if adapter.one_at_a_time else None
-        self.looked_at = adapter, launch
+        self.looked_at, self._looking = (adapter, launch), _thread.get_ident()
         outcome = Outcome()
         try:
             self.debugger.announce_launches()
@@ -375,6 +393,15 @@ class Dispatch:
         self.debugger.announce_launches()
         self._connection.event("inKernel", {**body, "build": "release", "breakpoints": []})
         return True
+
+    def end_early(self) -> None:
+        """On a thread that wants its turn, such as by a signal handler: a kernel of its own is not under way any more.
+
+        If that is looked at, its end is told now: the thread would wait for itself otherwise.
+        """
+        run = self.runs.end_early()
+        if run is not None:
+            self._over(run)
 
     def _over(self, run: Run) -> None:
         """On the thread of an optimised kernel that is looked at: it is over."""

@@ -37,6 +37,7 @@ class LaunchRecord:
         self.sign = f"{launch.kernel.name} launched at {place}".encode()
         self.latest: tuple[Any, ...] = ()
         self.warnings: list[str] = []
+        self.told_unseen = False
         self._warned: set[str] = set()
         self.watch_strides = any(is_array(value) for value in launch.arguments.values())
 

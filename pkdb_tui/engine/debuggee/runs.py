@@ -107,6 +107,7 @@ class Run:
         self.number = number
         self.mark = mark  # the adapter's name of one that has not passed the hook, and has no number yet
         self.attended: Attended | None = None
+        self.around: Run | None = None  # the one during which a signal handler launched this one
 
 
 class Runs:
@@ -118,11 +119,22 @@ class Runs:
 
     def begin(self, adapter: Adapter, launch: Any, caller: FrameType, number: int) -> Run:
         ident = _thread.get_ident()
-        run = self._seen[ident] = Run(adapter, launch, caller, ident, number)
+        run = Run(adapter, launch, caller, ident, number)
+        run.around = self._seen.get(ident)
+        self._seen[ident] = run
         return run
 
     def end(self, run: Run) -> None:
-        self._seen.pop(run.thread, None)
+        if run.around is None:
+            self._seen.pop(run.thread, None)
+        else:
+            self._seen[run.thread] = run.around
+
+    def end_early(self) -> Run | None:
+        """The one of this thread, which counts as over from now on."""
+        for adapter in self.adapters:
+            adapter.end_early()
+        return self._seen.pop(_thread.get_ident(), None)
 
     @property
     def count(self) -> int:

@@ -110,6 +110,9 @@ class Adapter(ABC):
     def attend(self, mark: Any, over: Callable[[], None] | None) -> None:  # noqa: B027 - nothing passes the hook by
         """Call `over` at the end of one of those, on its thread; None for both takes it back."""
 
+    def end_early(self) -> None:  # noqa: B027 - nothing passes the hook by
+        """The one of this thread counts as over from now on."""
+
     @abstractmethod
     def condition(self, number: int, file: str, line: int, expression: str) -> Any:
         """A breakpoint condition in the form `Launch.build_debug` takes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import importlib
 import importlib.util
 import os
@@ -95,6 +96,12 @@ class MinikokkosAdapter(Adapter):
     def attend(self, mark: Any, over: Callable[[], None] | None) -> None:
         debug: Any = sys.modules[f"{PACKAGE}.debug"]
         debug.over, debug.attended = over, mark
+
+    def end_early(self) -> None:
+        debug: Any = sys.modules.get(f"{PACKAGE}.debug")
+        mark = None if debug is None else debug.running.pop(_thread.get_ident(), None)
+        if mark is not None and debug.attended is mark:
+            debug.over()
 
     def condition(self, number: int, file: str, line: int, expression: str) -> Any:
         return sys.modules[f"{PACKAGE}.debug"].Condition(number, file, line, expression)

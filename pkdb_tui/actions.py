@@ -17,8 +17,7 @@ from pkdb_tui.panes.help import TextScreen
 from pkdb_tui.questions import Questions
 
 if TYPE_CHECKING:
-    from pkdb_tui.bridge import Bridge
-    from pkdb_tui.config import Config
+    pass
 
 RUNNING = "The program is running: {key} again {does}, {pause} stops it where it is."
 EVALUATING = "An expression is being evaluated: {key} again {does}, {pause} breaks it off."
@@ -35,9 +34,7 @@ BESIDE = ("f1", "f5", "f9", "ctrl+", "shift+f", "alt+")  # how keys begin that a
 class Actions(Questions):
     """The app's actions; their names are those in `keys.KEYS`."""
 
-    bridge: Bridge
     keys: Sequence[keys.Key]
-    settings: Config
     _came_from = "source"
     _asking = ""  # the question that is about to be put
     message_before = ""  # what the key line said when the latest key came

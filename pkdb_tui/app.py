@@ -72,6 +72,7 @@ class PkdbApp(Guarded, Actions):
         self.theme = chosen.theme.name
         self.set_keymap(settings.keys)
         self.bridge = Bridge(self, options)
+        self.bridge.session.edits.in_editor = True
         history = state_files.folder() / "history" if remember else None
         choices = keys.remapped(settings.keys, keys.PANE_CHOICES)
         leading = {key.name.removeprefix("pane_"): keys.shown(key.keys) for key in choices}
@@ -193,7 +194,7 @@ class PkdbApp(Guarded, Actions):
         if isinstance(reply.value, ThreadValues):
             self.workspace.threads.show_values(reply.value)
         if reply.shows is not None:
-            self.show_lens(reply.shows)
+            self.show_over(reply.shows)
             return True
         if reply.text:
             if quiet:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pkdb_tui.engine.api import (
     BreakpointsChanged,
+    EditChanged,
     Event,
     ExitCause,
     Exited,
@@ -80,6 +81,9 @@ class EventShower:
                 app.note(text, fault=severity is Severity.ERROR, notice=True)
             case Progress():
                 app.status.show_progress(event)
+            case EditChanged(edit=edit):
+                if app.edit_screen is not None and app.edit_screen.is_attached:
+                    app.edit_screen.show(edit)
             case Exited(cause=cause):
                 app.status.show_exit(cause)
                 workspace.show_stale(False)

@@ -53,6 +53,7 @@ KEYS: tuple[Key, ...] = (
     Key("glue", "a", "toggle_glue", "", "show or hide frames of libraries and generated code"),
     Key("generated", "G", "toggle_generated", "", "show the C++ made from the kernel beside its lines, or hide it"),
     Key("lens", "A", "lens", "", "look at an array as a table or picture (the command `lens`)"),
+    Key("edit_kernel", "E", "edit_kernel", "", "change the kernel at the cursor of the source, or of the stop"),
     Key("heat", "v", "heat", "", "colour the threads by the value of an expression"),
     Key("next_pane", "tab", "cycle(1)", "", "go to the next pane"),
     Key("previous_pane", "shift+tab", "cycle(-1)", "", "go to the pane before"),
@@ -96,6 +97,14 @@ PANE_KEYS: tuple[Key, ...] = (
     Key("next_plane", "right_square_bracket", "turn(1)", "", "the next plane", pane="lens"),
     Key("picture", "p", "picture", "", "a picture, or the table again", pane="lens"),
     Key("save", "s", "save", "", "save the elements to a file", pane="lens"),
+    Key("install", "ctrl+s", "install", "install", "let it run from the kernel's next launch on", pane="editor"),
+    Key("install_here", "ctrl+l", "install_here", "only here", "only where the stop's line launches it", pane="editor"),
+    Key("save_kernel", "f2", "save", "save", "save it in the program's file", pane="editor"),
+    Key("compare", "f4", "compare", "diff", "the difference to the program's own, or hide it", pane="editor"),
+    Key("variants", "f8", "variants", "history", "the texts that were installed, to go back to one", pane="editor"),
+    Key("find_text", "ctrl+f", "find", "", "find a text", pane="editor"),
+    Key("find_next", "f3", "find_next", "", "find it again", pane="editor"),
+    Key("to_line", "ctrl+g", "go_to_line", "", "go to a line", pane="editor"),
     Key("delete_breakpoint", "d", "delete", "", "delete the breakpoint", pane="breakpoints"),
 )
 PANES = ("source", "threads", "stack", "variables", "watches", "console", "output", "launches", "breakpoints")

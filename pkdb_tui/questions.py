@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING
 
 from textual.app import App
 
+from pkdb_tui import keys
 from pkdb_tui.panes import completion
 from pkdb_tui.panes.base import Pane
 from pkdb_tui.panes.help import AskScreen
 
 if TYPE_CHECKING:
+    from pkdb_tui.bridge import Bridge
+    from pkdb_tui.config import Config
+    from pkdb_tui.edit_screen import EditScreen
     from pkdb_tui.engine.api import Watch
+    from pkdb_tui.engine.edits import Edits
     from pkdb_tui.engine.lens import Lens
     from pkdb_tui.panes.status import KeyLine
     from pkdb_tui.workspace import Workspace
@@ -26,6 +31,9 @@ class Questions(App[int]):
 
     workspace: Workspace
     key_line: KeyLine
+    bridge: Bridge
+    settings: Config
+    edit_screen: EditScreen | None = None  # the latest one
     _search = ""
 
     def run_command(self, text: str, *, quiet: bool = True) -> None:
@@ -98,8 +106,23 @@ class Questions(App[int]):
         else:
             self.ask(AskScreen("look at array:"), lambda text: self.run_command(f"lens {text}"))
 
-    def show_lens(self, lens: Lens) -> None:
+    def action_edit_kernel(self) -> None:
+        source = self.workspace.source
+        line = source.kernel_line if source.has_focus else 0
+        self.run_command(f"edit {source.path}:{line}" if line else "edit")
+
+    def show_over(self, shown: Lens | Edits) -> None:
+        """What a command opens over the screen."""
+        from pkdb_tui.engine.edits import Edits
+
+        if isinstance(shown, Edits):
+            from pkdb_tui.edit_screen import EditScreen
+
+            usable = [key for key in keys.remapped(self.settings.keys, keys.PANE_KEYS) if key.pane == "editor"]
+            self.edit_screen = EditScreen(shown, self.bridge.run, self.workspace.palette, usable)
+            self.push_screen(self.edit_screen)
+            return
         # Not at the top: numpy takes longer to load than the rest of the start.
         from pkdb_tui.lens_screen import LensScreen
 
-        self.push_screen(LensScreen(lens, self.workspace.palette))
+        self.push_screen(LensScreen(shown, self.workspace.palette))

@@ -390,7 +390,7 @@ class EditVariant(Plain, frozen=True, kw_only=True):
 
 
 class EditState(Plain, frozen=True, kw_only=True):
-    """A kernel in the editor: `original` is its text in the file, `text` the draft; lines are joined by newlines."""
+    """A kernel in the editor: `original` is its text in the program, `text` the draft; newlines between their lines."""
 
     kernel: str
     file: str
@@ -402,6 +402,10 @@ class EditState(Plain, frozen=True, kw_only=True):
     problems: tuple[EditProblem, ...] = ()
     variants: tuple[EditVariant, ...] = ()
     warning: str = ""  # that the file is another one now
+
+    @property
+    def name(self) -> str:
+        return os.path.basename(self.file)
 
 
 class Difference(Plain, frozen=True, kw_only=True):
@@ -522,10 +526,9 @@ class Printed(Event, frozen=True, kw_only=True):
 
 
 class EditChanged(Event, frozen=True, kw_only=True):
-    """What is known of the kernel in the editor; `opened` when it is to be shown."""
+    """What is known of the kernel in the editor."""
 
     edit: EditState
-    opened: bool = False
 
 
 class BreakpointsChanged(Event, frozen=True, kw_only=True):

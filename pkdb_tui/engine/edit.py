@@ -14,7 +14,7 @@ from pkdb_tui import state_files
 from pkdb_tui.engine import kernel_text
 from pkdb_tui.engine.api import EditCheck, EditProblem, EditState, EditVariant
 from pkdb_tui.engine.carried import Text, real
-from pkdb_tui.engine.errors import PkdbError
+from pkdb_tui.engine.errors import FileChanged, PkdbError
 from pkdb_tui.engine.kernel_text import KernelText
 
 VERSION = 1
@@ -48,7 +48,9 @@ class Edit:
         self.said = ""
         self.problems: tuple[EditProblem, ...] = ()
         self.warning = ""
+        self.unkept = ""
         self._seen = self._stat()
+        self._tried: Path | None = None
         digest = hashlib.sha256(f"{source.path}\0{kernel}".encode()).hexdigest()[:12]
         self.folder = kernel_text.edits_folder() / f"{kernel}-{digest}"
         self.draft_file = self.folder / f"{kernel}.py"  # for an editor of the person's own
@@ -87,13 +89,13 @@ class Edit:
             kernel=self.kernel,
             file=self.file,
             first_line=self.first_line,
-            original=self.source.text,
+            original=self.loaded,
             text=self.text,
             check=self.check,
             said=self.said,
             problems=self.problems,
             variants=(own, *shown),
-            warning=self.warning,
+            warning=self.unkept or self.warning,
         )
 
     # --- variants ---
@@ -123,13 +125,21 @@ class Edit:
         stem = os.path.splitext(os.path.basename(self.file))[0]
         name = f"{stem}_edit{self.next_number}.py"
         path = Path(found.path) if found else self.folder / hashlib.sha256(data).hexdigest()[:12] / name
-        if not path.exists():
-            try:
+        try:
+            if not path.exists():
                 state_files.write(path, data)
-            except OSError as error:
-                text = f"The edited kernel can't be written to {path}: {error.strerror}."
-                raise PkdbError(text, state_files.REMEDY) from error
+            self._forget_tried(path)
+        except OSError as error:
+            text = f"The edited kernel can't be written to {path}: {error.strerror}."
+            raise PkdbError(text, state_files.REMEDY) from error
         return path
+
+    def _forget_tried(self, path: Path) -> None:
+        """Another text is tried: the file of the one before goes, unless it was kept. Raises OSError."""
+        tried, self._tried = self._tried, path
+        if tried is not None and tried != path and all(each.path != str(tried) for each in self.variants):
+            tried.unlink(missing_ok=True)
+            tried.parent.rmdir()
 
     # --- the draft on disk ---
 
@@ -152,8 +162,11 @@ class Edit:
             return f"The draft of {self.kernel} from before is back."
         return f"The draft of {self.kernel} from before is back; {os.path.basename(self.file)} changed since then."
 
-    def save_draft(self) -> None:
-        """Raises OSError."""
+    def keep_draft(self) -> None:
+        """Write what is to be found again by a later session; `unkept` says why it could not be."""
+        self.unkept = ""
+        if self.text == self.source.text and not self.variants and not self.folder.exists():
+            return
         saved = SavedEdit(
             version=VERSION,
             file=self.file,
@@ -162,7 +175,11 @@ class Edit:
             text=self.text,
             variants=self.variants,
         )
-        state_files.write(self.folder / "draft.json", msgspec.json.format(msgspec.json.encode(saved)))
+        try:
+            state_files.write(self.folder / "draft.json", msgspec.json.format(msgspec.json.encode(saved)))
+        except OSError as error:
+            why = f"The draft of {self.kernel} can't be kept in {self.folder}: {error.strerror}."
+            self.unkept = f"{why} {state_files.REMEDY}"
 
     def hand_out(self) -> None:
         """Have the draft in a file of its own. Raises OSError."""
@@ -202,15 +219,41 @@ class Edit:
             return
         if same:
             self._seen = seen
-        self.warning = "" if same else f"{name} was changed by somebody else since it was opened here."
+        self.warning = "" if same else f"{name} was changed by another program since it was opened here."
 
     def take(self, source: KernelText) -> None:
         """The file as it is now."""
         self.source, self.warning = source, ""
         self._seen = self._stat()
 
-    def located(self, *, by_name: bool) -> KernelText:
-        """The kernel in the file as it is now: where its old text stands, or else its name where that is wanted.
+    def save(self, *, anyway: bool) -> None:
+        """Put the draft into the file; `anyway` also into one that somebody else has changed.
+
+        Raises FileChanged where one was, PkdbError where it can't be written.
+        """
+        self.look_at_file()
+        if self.warning and not anyway:
+            raise FileChanged(
+                self.warning,
+                "`edit --save!` puts the kernel into it all the same, `edit --reload` takes the kernel from there.",
+            )
+        source = self.located() if self.warning else self.source
+        last = source.first_line + self.text.count("\n")
+        try:
+            kernel_text.write(self.file, source.with_text(self.text))
+        except OSError as error:
+            text = f"{os.path.basename(self.file)} can't be written: {error.strerror}."
+            raise PkdbError(text, "The draft is kept.") from error
+        self.take(kernel_text.read(self.file, source.first_line, last))
+
+    def begin_anew(self) -> None:
+        """The program is started again, with the file as it is now. Raises PkdbError where the kernel isn't found."""
+        self.take(self.located())
+        self.original = Text(real(self.file), self.first_line, self.source.text)
+        self.check, self.said, self.problems = EditCheck.CHECKING, "", ()
+
+    def located(self) -> KernelText:
+        """The kernel in the file as it is now: where its old text stands, else by its name.
 
         Raises PkdbError where it can't be told.
         """
@@ -223,12 +266,6 @@ class Edit:
         found = [at for at in range(len(lines) - len(old) + 1) if lines[at : at + len(old)] == old]
         if len(found) == 1:
             return kernel_text.read(self.file, found[0] + 1, found[0] + len(old))
-        if not by_name:
-            raise PkdbError(
-                f"{name} was changed meanwhile, in this kernel, too.",
-                "`edit --save!` writes the draft over that, `edit --reload` takes the file's text and keeps the draft "
-                "as a variant.",
-            )
         return self._by_name(name)
 
     def _by_name(self, name: str) -> KernelText:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 def python_problem(kernel: str, original: str, text: str, first_line: int) -> EditProblem | None:
     """What Python and the rule for substitutions have against a text; None when nothing. Lines are the file's."""
+    for number, row in enumerate(text.split("\n"), first_line):
+        if any(char in row for char in kernel_text.ODD_BREAKS):
+            return EditProblem(line=number, message="a form feed or another odd line end")
     try:
         node = kernel_text.parsed(text)
     except SyntaxError as error:
@@ -51,26 +54,31 @@ def _difference(old: list[kernel_text.Parameter], new: list[kernel_text.Paramete
     return f"the parameters come in another order: {rule}"
 
 
-async def checked(edit: Edit, connection: Asks, *, blocked: bool) -> None:
-    """Check the draft and note in the edit what came of it, unless the draft is another one by then.
+def readable(edit: Edit) -> bool:
+    """Whether the draft is to be compiled; else what is known without is noted in the edit."""
+    text = edit.text
+    if text == edit.loaded:
+        _note(edit, text, EditCheck.SAME, "as the program has it")
+        return False
+    problem = python_problem(edit.kernel, edit.loaded, text, edit.first_line)
+    if problem is not None:
+        _note(edit, text, EditCheck.WRONG, "", problem)
+    return problem is None
+
+
+async def compiled(edit: Edit, connection: Asks, *, blocked: bool) -> None:
+    """Have the program compile the draft; what came of it is noted, unless the draft is another one by then.
 
     `blocked` says that the program can't compile it now.
     """
     text = edit.text
-    if text == edit.loaded:
-        _note(edit, text, EditCheck.SAME, "as the program has it")
-        return
-    problem = python_problem(edit.kernel, edit.loaded, text, edit.first_line)
-    if problem is not None:
-        _note(edit, text, EditCheck.WRONG, "", problem)
+    if blocked:
+        _note(edit, text, EditCheck.UNTRIED, "right as Python; compiled when the kernel that runs is over")
         return
     try:
         path = str(edit.written())
     except PkdbError as error:
         _note(edit, text, EditCheck.WRONG, "", EditProblem(line=0, message=str(error)))
-        return
-    if blocked:
-        _note(edit, text, EditCheck.UNTRIED, "right as Python; compiled when the kernel that runs is over")
         return
     begun = time.monotonic()
     try:
@@ -92,7 +100,7 @@ async def checked(edit: Edit, connection: Asks, *, blocked: bool) -> None:
 
 def identity(edit: Edit) -> dict[str, Any]:
     """Which kernel of the program it is, in a request."""
-    return {"file": edit.file, "kernel": edit.kernel, "firstLine": 0 if edit.alone else edit.first_line}
+    return {"file": edit.file, "kernel": edit.kernel, "firstLine": 0 if edit.alone else edit.original.first_line}
 
 
 def _note(edit: Edit, text: str, check: EditCheck, said: str, *problems: EditProblem) -> None:

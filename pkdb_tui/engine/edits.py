@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pkdb_tui import state_files
 from pkdb_tui.engine import kernel_text
-from pkdb_tui.engine.api import EditChanged, EditCheck, FrameKind, KernelSpan, Notice, Severity, Substitution
+from pkdb_tui.engine.api import (
+    EditChanged,
+    EditCheck,
+    EditState,
+    Notice,
+    Severity,
+    Substitution,
+)
 from pkdb_tui.engine.carried import Carried, Text, real
 from pkdb_tui.engine.edit import Edit
-from pkdb_tui.engine.edit_checks import checked
-from pkdb_tui.engine.errors import PkdbError
+from pkdb_tui.engine.edit_checks import compiled, readable
+from pkdb_tui.engine.edit_finding import KernelFinder
+from pkdb_tui.engine.errors import PkdbError, UsageError
 
 if TYPE_CHECKING:
     from pkdb_tui.engine.session import Session
@@ -31,8 +39,10 @@ class Edits:
         self._edits: dict[tuple[str, str, int], Edit] = {}
         self.current: Edit | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._turn = asyncio.Lock()
+        self._turn = asyncio.Lock()  # of those who have the program compile
+        self._keeping = asyncio.Lock()
         self._carried = Carried(session.book)
+        self._finder = KernelFinder(session, self)
         self.in_editor = False  # whether the screen's editor has the draft; else a file that the person changes
 
     def require(self) -> Edit:
@@ -41,11 +51,14 @@ class Edits:
             raise NONE_OPEN
         return self.current
 
+    def known(self) -> list[Edit]:
+        return list(self._edits.values())
+
     # --- opening ---
 
     async def open(self, *, name: str = "", file: str = "", line: int = 0) -> Edit:
         """The kernel of a name or around a line, else the one that the stop is in. Raises PkdbError."""
-        path, span = await self._find(name, file, line)
+        path, span = await self._finder.find(name, file, line)
         alone = kernel_text.is_alone(path, span.name)
         key = (path, span.name, 0 if alone else span.first_line)
         edit = self._edits.get(key)
@@ -59,77 +72,16 @@ class Edits:
         if edit.text != edit.loaded:
             edit.check = EditCheck.CHECKING
         self._begin_check()
-        self.tell(opened=True)
+        self.tell()
         return edit
-
-    async def _find(self, name: str, file: str, line: int) -> tuple[str, KernelSpan]:
-        if name:
-            return await self._named(name, file)
-        if line:
-            return await self._around(file, line)
-        return await self._focused()
-
-    async def _named(self, name: str, file: str) -> tuple[str, KernelSpan]:
-        known = [edit for (path, kernel, _), edit in self._edits.items() if kernel == name and file in ("", path)]
-        if len(known) == 1:
-            return known[0].file, _span(known[0])
-        session = self._session
-        frames = session.snapshot.frames if session.snapshot is not None else ()
-        for path in dict.fromkeys([file] if file else [*(frame.file for frame in frames if frame.file), session.file]):
-            found = [span for span in await self._spans(path) if span.name == name]
-            if len(found) > 1:
-                places = " or ".join(f"{os.path.basename(path)}:{span.first_line}" for span in found)
-                raise PkdbError(f"`{name}` may be the kernel at {places}.", "Write one of these places.")
-            if found:
-                return path, found[0]
-        if file:
-            raise PkdbError(f"{os.path.basename(file)} has no kernel {name}.", "Write FILE:LINE of a kernel's line.")
-        body = await session.connection.request("findKernel", name=name)
-        return body["file"], KernelSpan(name=name, first_line=body["firstLine"], last_line=body["lastLine"], lines=())
-
-    async def _around(self, path: str, line: int) -> tuple[str, KernelSpan]:
-        for edit in self._edits.values():
-            if any(variant.path == path for variant in edit.variants):
-                return edit.file, _span(edit)
-        found = [span for span in await self._spans(path) if span.first_line <= line <= span.last_line]
-        if not found:
-            raise PkdbError(f"Line {line} of {os.path.basename(path)} is in no kernel.", "Write `edit KERNEL`.")
-        return path, max(found, key=lambda span: span.first_line)
-
-    async def _focused(self) -> tuple[str, KernelSpan]:
-        """The kernel of the stop, or the one that its line launches, or else the one opened last."""
-        snapshot = self._session.snapshot
-        if snapshot is not None and self._session.phase.stopped:
-            entry = next((f for f in reversed(snapshot.frames) if f.kind is FrameKind.KERNEL), None)
-            if entry is not None:  # the outermost kernel frame: functions that it calls are not launched
-                return await self._around(entry.file, entry.line)
-            place = snapshot.location
-            for launch in self._session.launches:
-                if (launch.file, launch.line) == (place.file, place.line):
-                    return await self._named(launch.stands_for or launch.kernel, "")
-            try:
-                return await self._around(place.file, place.line)
-            except PkdbError:
-                pass
-        if self.current is not None:
-            return self.current.file, _span(self.current)
-        raise PkdbError("The program is at no kernel, nor at a line that has launched one.", "Write `edit KERNEL`.")
-
-    async def _spans(self, path: str) -> Sequence[KernelSpan]:
-        if self._session.placing.python_blocked:  # nobody answers: the kernel of the stop is known all the same
-            kernel = self._session.kernels.kernel
-            if kernel is None or kernel.file != path:
-                return ()
-            first, last = kernel.first_line, kernel.last_line
-            return (KernelSpan(name=kernel.kernel, first_line=first, last_line=last, lines=()),)
-        return (await self._session.describe_file(path)).kernels
 
     # --- a draft that the person changes with an editor of theirs ---
 
-    async def hand_out(self) -> str:
-        """The path of a file with the draft, as the person left it. Raises PkdbError where it can't be written."""
+    async def hand_out(self, *, taking: bool = True) -> str:
+        """The path of a file with the draft, `taking` what the person left there. Raises PkdbError."""
         edit = self.require()
-        self.take_in()
+        if taking:
+            self.take_in()
         try:
             await asyncio.to_thread(edit.hand_out)
         except OSError as error:
@@ -159,37 +111,84 @@ class Edits:
         self._session.spawn(self.check())
 
     async def check(self) -> None:
-        """Keep the draft on disk and check it; at once, and one check at a time."""
+        """Keep the draft on disk and check it at once; compiling waits for an earlier draft's end."""
         edit = self.require()
         if self._timer is not None:
             self._timer.cancel()
-        async with self._turn:
-            await self._keep(edit)
-            edit.look_at_file()
-            if edit.check is EditCheck.CHECKING or not edit.said:
-                self.tell()
-                await checked(edit, self._session.connection, blocked=self._session.placing.python_blocked)
+        async with self._keeping:
+            await asyncio.to_thread(edit.keep_draft)
+        edit.look_at_file()
+        if edit.check is EditCheck.CHECKING or not edit.said:
+            self.tell()
+            text = edit.text
+            if readable(edit):
+                async with self._turn:
+                    if edit.text == text:
+                        blocked = self._session.placing.python_blocked
+                        await compiled(edit, self._session.connection, blocked=blocked)
         self.tell()
 
-    async def _keep(self, edit: Edit) -> None:
-        if edit.text == edit.source.text and not edit.variants and not edit.folder.exists():
-            return
-        try:
-            await asyncio.to_thread(edit.save_draft)
-        except OSError as error:
-            edit.warning = f"The draft can't be kept in {edit.folder}: {error.strerror}."
-
     def keep_now(self) -> None:
-        """Write the draft at once: the session ends."""
-        edit = self.current
-        if edit is not None and edit.text != edit.source.text:
-            edit.save_draft()
+        """Write all drafts at once: the session ends."""
+        for edit in self._edits.values():
+            edit.keep_draft()
+            if edit.unkept:
+                self._session.emit(Notice(text=edit.unkept, severity=Severity.WARNING))
 
-    def tell(self, *, opened: bool = False) -> None:
-        edit = self.current
-        if edit is not None:
-            state = edit.state(self.places(edit))
-            self._session.emit(EditChanged(edit=state, opened=opened))
+    def state(self) -> EditState:
+        """Raises PkdbError when no kernel is open."""
+        edit = self.require()
+        return edit.state(self.places(edit))
+
+    def tell(self) -> None:
+        if self.current is not None:
+            self._session.emit(EditChanged(edit=self.state()))
+
+    def begin_anew(self) -> None:
+        """The program is started again: its kernels are those of the files as they are now."""
+        for edit in self._edits.values():
+            with suppress(PkdbError):  # a kernel that is gone; opening it will say so
+                edit.begin_anew()
+
+    # --- other texts, and the file ---
+
+    async def use(self, number: int) -> str:
+        """Take a text of before for the draft, 0 for the program's own; what is to be said of it."""
+        edit = self.require()
+        found = next((each for each in edit.state({}).variants if each.number == number), None)
+        if found is None:
+            raise UsageError(f"There is no edit {number} of {edit.kernel}.", "`edit --history` lists them.")
+        await self._exchange(edit, found.text)
+        return f"{f'Edit {number}' if number else 'The text of the program'} is in the editor; it is not installed yet."
+
+    async def reload(self) -> str:
+        """Take the text that the file has now for the draft; what is to be said of it."""
+        edit = self.require()
+        edit.take(edit.located())
+        await self._exchange(edit, edit.source.text)
+        return f"{edit.kernel} is as {os.path.basename(edit.file)} has it now."
+
+    async def _exchange(self, edit: Edit, text: str) -> None:
+        """Another draft; the one before can be gone back to."""
+        if edit.text not in (edit.loaded, edit.source.text, text):
+            edit.keep()
+        self.type(text)
+        if not self.in_editor:
+            await self.hand_out(taking=False)
+        await self.check()
+
+    async def save(self, *, anyway: bool = False) -> str:
+        """Put the draft into the program's file; what is to be said of it. Raises FileChanged, PkdbError."""
+        edit = self.require()
+        same = edit.text == edit.source.text
+        edit.save(anyway=anyway)
+        await self.check()
+        where = f"{edit.kernel} is saved in {os.path.basename(edit.file)}"
+        if same:
+            return f"{where} already."
+        if edit.check is EditCheck.WRONG:
+            return f"{where}, though it is wrong: {edit.problems[0].message}."
+        return f"{where}; this run of the program has it only where it is installed."
 
     # --- breakpoints ---
 
@@ -255,11 +254,11 @@ class Edits:
             line=line,
             source=variant.path,
             origin=edit.file,
-            first_line=0 if edit.alone else edit.first_line,
+            first_line=0 if edit.alone else edit.original.first_line,
         )
         await self._session.substitutions.install(rule)
         await self.rules_changed()
-        await self._keep(edit)
+        await asyncio.to_thread(edit.keep_draft)
         return f"Edit {variant.number} runs for {edit.kernel}{where} from the next launch on."
 
     async def _uninstall(self, edit: Edit, file: str, line: int, where: str) -> str:
@@ -269,15 +268,3 @@ class Edits:
         if rules:
             return f"{edit.kernel} runs as the program has it again{where}, from the next launch on."
         return f"{edit.kernel} is as the program has it{where}: nothing was to be done."
-
-    def launching_line(self) -> tuple[str, int]:
-        """The Python line of the stop that launches: the selected frame's, in a kernel the one that launched it."""
-        snapshot = self._session.require_stop()
-        frame = snapshot.location
-        if frame.kind is not FrameKind.PYTHON:
-            frame = next((f for f in snapshot.frames if f.kind is FrameKind.PYTHON), frame)
-        return os.path.realpath(frame.file), frame.line
-
-
-def _span(edit: Edit) -> KernelSpan:
-    return KernelSpan(name=edit.kernel, first_line=edit.first_line, last_line=edit.source.last_line, lines=())

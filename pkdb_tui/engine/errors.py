@@ -23,6 +23,10 @@ class UsageError(PkdbError):
     """A command was written in a way that can't be understood."""
 
 
+class FileChanged(PkdbError):
+    """A file is another one than what is to be saved was made from."""
+
+
 class LaunchError(PkdbError):
     """The program could not be started."""
 

@@ -123,6 +123,7 @@ class Life:
         session.history = VariableHistory()
         session.watch_list.forget_values()
         session.substitutions.forget_bindings()
+        session.edits.begin_anew()
         session.snapshot = None
         session.enter(Phase.IDLE)
         session.launch_log.forget()
@@ -133,6 +134,7 @@ class Life:
     async def quit(self) -> None:
         """See `Session.quit`."""
         self._quitting = True
+        self._session.edits.keep_now()
         await self.end_program()
 
     def kill(self) -> None:
@@ -142,6 +144,7 @@ class Life:
         if session.program is not None:
             session.program.kill()
         session.kernels.kill()
+        session.edits.keep_now()
 
     async def end_program(self) -> None:
         """End the process, its connection, its native debugger and what the session was doing with them."""

@@ -146,6 +146,11 @@ def _end_of(text: str, quote: str, at: int) -> int:
         at = found + 1
 
 
+def coloured(text: str, palette: Palette) -> list[Row]:
+    """Rows of Python, coloured; a row more where the text ends with a line end."""
+    return _coloured(text, True, palette)
+
+
 def _coloured(text: str, is_python: bool, palette: Palette) -> list[Row]:
     from pygments.lexers import CppLexer, PythonLexer
     from pygments.token import Comment, Keyword, Name, Number, String, Token

@@ -221,6 +221,12 @@ class SourcePane(Pane):
         reasons = [f"breakpoint {b.id} {b.state.value}: {b.reason}" for b in found if b.reason]
         self.post_message(LineNoted("; ".join(reasons)))
 
+    @property
+    def kernel_line(self) -> int:
+        """The cursor's line where it has kernel code, else 0."""
+        line = self.cursor_row + 1
+        return line if line in self._kernel_lines.get(self.path, ()) else 0
+
     def action_toggle_breakpoint(self) -> None:
         if self.source is None:
             return

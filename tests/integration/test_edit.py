@@ -13,7 +13,7 @@ from cli import FIXTURES
 from pkdb_tui.commands import language
 from pkdb_tui.commands.locations import shown_path
 from pkdb_tui.engine.api import EditCheck, Event, FrameKind, LaunchOptions, ProgramOutput
-from pkdb_tui.engine.errors import PkdbError
+from pkdb_tui.engine.errors import FileChanged, PkdbError
 from pkdb_tui.engine.session import Session
 
 pytestmark = pytest.mark.skipif(
@@ -222,3 +222,67 @@ async def test_a_draft_is_back_in_the_next_session(run: Edited, commands: tuple[
         assert "by * 8.0" in again.edits.require().draft_file.read_text()
     finally:
         await again.quit()
+
+
+async def test_the_file_changes_when_it_is_saved_and_only_in_the_kernel(run: Edited) -> None:
+    run.script.chmod(0o750)
+    before = run.script.read_text()
+    async with started(run):
+        await run.do("edit add")
+        run.change("by * 2.0", "by * 20.0")
+        assert await run.do("edit --save") == (
+            "add is saved in edited.py; this run of the program has it only where it is installed."
+        )
+        assert run.script.read_text() == before.replace("by * 2.0", "by * 20.0")
+        assert run.script.stat().st_mode & 0o777 == 0o750
+        assert await run.do("edit --save") == "add is saved in edited.py already."
+        await run.do("restart", "edit add")
+        assert await run.do("edit --check") == "add: as the program has it"
+        await run.do("continue")
+    assert run.printed[:2] == ["first 10.0", "second 20.0"]
+
+
+async def test_a_file_that_another_program_changed_is_not_written_over(run: Edited) -> None:
+    async with started(run):
+        await run.do("edit add")
+        run.change("by * 2.0", "by * 20.0")
+        theirs = (
+            run.script.read_text().replace("range(3)", "range(1)").replace("import numpy", "# theirs\nimport numpy")
+        )
+        run.script.write_text(theirs)
+        with pytest.raises(FileChanged, match=r"edited\.py was changed by another program"):
+            await run.do("edit --save")
+        assert run.script.read_text() == theirs
+        await run.do("edit --save!")
+        assert run.script.read_text() == theirs.replace("by * 2.0", "by * 20.0")
+        run.script.write_text(theirs.replace("by * 2.0", "by * 3.0"))
+        assert await run.do("edit --reload") == "add is as edited.py has it now."
+        assert "by * 3.0" in run.session.edits.require().draft_file.read_text()
+        assert [each.text.count("by * 20.0") for each in run.session.edits.state().variants] == [0, 1]
+
+
+async def test_texts_of_before_are_listed_compared_and_taken_again(run: Edited) -> None:
+    async with started(run):
+        await run.do("tbreak 24", "continue", "edit add")
+        run.change("by * 2.0", "by * 20.0")
+        await run.do("edit --install")
+        run.change("by * 20.0", "by * 30.0")
+        assert (await run.do("edit --diff")).splitlines()[2:4] == [
+            "-    9     step: float = by * 2.0",
+            "+    9     step: float = by * 30.0",
+        ]
+        assert await run.do("edit --use 1") == "Edit 1 is in the editor; it is not installed yet."
+        assert "by * 20.0" in run.session.edits.require().draft_file.read_text()
+        rows = (await run.do("edit --history")).splitlines()
+        assert [row.split()[1] for row in rows] == ["0", "1", "2"]
+        assert rows[1].endswith("+1 -1 lines       runs everywhere")
+        await run.do("edit --use 2", "edit --install", "continue")
+    assert run.printed[0] == "first 15.0"
+
+
+async def test_a_program_that_ended_runs_the_edit_when_it_is_restarted(run: Edited) -> None:
+    async with started(run):
+        await run.do("edit add")
+        run.change("by * 2.0", "by * 20.0")
+        await run.do("continue", "edit --install", "restart", "break 10", "continue")
+        assert run.place == ("edited_edit1.py", 10, FrameKind.KERNEL)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import re
+from pathlib import Path
 
 import pytest
 from pictures import HARD, at_rest
@@ -119,4 +121,21 @@ async def test_a_lens_at_a_kernel_stop(show, picture: SnapshotAssertion, width: 
         svg = picture_of(pilot)
         assert "row = 15, col = 63   2.0" in text(svg)
         assert "min 0.0 max 2.0" in text(svg)
+        assert svg == picture
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+async def test_the_kernel_editor_at_a_kernel_stop(  # type: ignore[no-untyped-def]
+    show, picture: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, width: int, height: int
+) -> None:
+    monkeypatch.setenv("PKDB_STATE", str(tmp_path / "state"))
+    async with show(width, height, KERNEL, Phase.STOPPED_KERNEL) as pilot:
+        await pilot.press("E", *["down"] * 4, "end", *["backspace"] * 4, "z")
+        async with asyncio.timeout(20):
+            while "z is not defined" not in text(picture_of(pilot)):
+                await pilot.pause(0.05)
+        await at_rest(pilot)
+        svg = picture_of(pilot)
+        assert "yax.py:12" in text(svg)
+        assert ("+   12" in text(svg)) == (width >= 110)
         assert svg == picture

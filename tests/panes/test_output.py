@@ -7,6 +7,7 @@ import tracemalloc
 import pytest
 from host import PALETTE, lines, sent, shown
 from rich.style import Style
+from whole import until
 
 from pkdb_tui.panes.output import OutputPane, Typed
 from pkdb_tui.panes.terminal_text import LineStore, styled
@@ -98,12 +99,11 @@ async def test_the_end_is_followed_unless_scrolled_away() -> None:
     pane = OutputPane(PALETTE)
     async with shown(pane, 40, 8) as pilot:
         pane.append(b"".join(b"line %d\n" % n for n in range(100)), 0)
-        await pilot.pause(0.2)
-        assert "line 99" in lines(pane.lines)
+        await until(pilot, lambda: "line 99" in lines(pane.lines))
         pane.lines.focus()
         await pilot.press("pageup", "pageup")
         await pilot.pause()
         pane.append(b"line 100\n", 0)
-        await pilot.pause(0.2)
+        await until(pilot, lambda: pane.badge == "101")
+        await pilot.pause()
         assert "line 100" not in lines(pane.lines)
-        assert pane.badge == "101"

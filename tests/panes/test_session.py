@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from whole import carried_out, debugging, rows, seen, until_phase, until_seen
+from whole import carried_out, debugging, rows, seen, until, until_phase, until_seen
 
 from pkdb_tui import keys
 from pkdb_tui.engine.api import BreakpointState, Notice, Phase, Severity
@@ -40,9 +40,8 @@ async def test_what_runs_on_is_not_shown_where_it_stopped(tmp_path: Path) -> Non
         await pilot.pause()
         assert "▶" in app.workspace.source.render_line(0).text
         await pilot.press("c")
-        await pilot.pause(0.4)
-        assert "▶" not in app.workspace.source.render_line(0).text
-        assert app.workspace.stack.stale
+        await until(pilot, lambda: app.workspace.stack.stale)
+        await until(pilot, lambda: "▶" not in app.workspace.source.render_line(0).text)
         await pilot.press("ctrl+c")
         await until_phase(app, Phase.STOPPED_PYTHON)
         await pilot.pause()
@@ -56,8 +55,7 @@ async def test_the_end_is_named_and_a_restart_begins_anew(tmp_path: Path) -> Non
     async with app.run_test(size=(120, 40)) as pilot:
         await until_phase(app, Phase.STOPPED_PYTHON)
         await pilot.press("c")
-        await until_phase(app, Phase.EXITED)
-        await pilot.pause(0.1)
+        await carried_out(app, pilot)
         assert "exited: status 3" in app.status.render_line(0).text
         assert app.key_line.message == "The program ended: status 3. R runs it again, q leaves."
         assert app.workspace.output.lines.store.line(0) == b"said\r"
@@ -91,10 +89,10 @@ async def test_a_new_watch_is_shown_and_edited(tmp_path: Path) -> None:
         await pilot.pause()
         assert app.workspace.watches.render_line(0).text.split() == ["a", "1"]
         await pilot.press("escape", "5", "e", *"+1", "enter")
-        await pilot.pause(0.2)
+        await carried_out(app, pilot)
         assert app.workspace.watches.render_line(0).text.split() == ["a+1", "2"]
         await pilot.press("d")
-        await pilot.pause(0.2)
+        await carried_out(app, pilot)
         assert "w adds a watch" in app.workspace.watches.render_line(0).text
         await app.bridge.session.quit()
 
@@ -390,14 +388,10 @@ async def test_what_the_program_asks_is_seen_and_answered(tmp_path: Path) -> Non
         assert "name? " in seen(app)
         assert app.workspace.focused_name() == "source"
         await pilot.press("7", *"Ada", "enter")
-        async with asyncio.timeout(10):
-            while not app.bridge.phase.stopped:
-                await asyncio.sleep(0.01)
-        await pilot.pause(0.1)
+        await carried_out(app, pilot)
         assert "waiting for input" not in seen(app)
         await pilot.press("escape", "colon", "escape", "c")
-        await until_phase(app, Phase.EXITED)
-        await pilot.pause(0.2)
+        await carried_out(app, pilot)
         assert "hello Ada" in seen(app)
         assert "exited: status 3" in seen(app)
         await app.bridge.session.quit()
@@ -410,10 +404,7 @@ async def test_a_tab_that_came_by_itself_goes_again(tmp_path: Path) -> None:
         await pilot.press("4", "escape", "n")
         await until_seen(app, pilot, "name? ")
         app.bridge.session.write_input(b"Ada\n")
-        async with asyncio.timeout(10):
-            while not app.bridge.phase.stopped:
-                await asyncio.sleep(0.01)
-        await pilot.pause(0.1)
+        await carried_out(app, pilot)
         assert "name? " not in seen(app)
         assert "'Ada'" in seen(app)
         await app.bridge.session.quit()
@@ -428,7 +419,7 @@ async def test_new_output_marks_its_tab_without_colours(tmp_path: Path) -> None:
         await pilot.press("n")
         await until_seen(app, pilot, "─7:output +1─")
         await pilot.press("7")
-        await pilot.pause(0.1)
+        await carried_out(app, pilot)
         assert "[7:output 1]8:" in seen(app)
         await pilot.press("n")
         await app.workers.wait_for_complete([worker for worker in app.workers if worker.group == "commands"])
@@ -445,7 +436,7 @@ async def test_a_watch_of_several_rows_is_one_for_the_cursor_and_comes_back(tmp_
             await app.carry_out(line)
             await app.bridge.session.settled()
         await pilot.press("5", "down", "d")
-        await pilot.pause(0.2)
+        await carried_out(app, pilot)
         assert [watch.expression for watch in app.bridge.session.watches] == ["a[0:4]"]
         assert app.key_line.message == "watch 2 is deleted; `display j` brings it back"
         pane = app.workspace.watches

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +37,16 @@ async def carried_out(app: PkdbApp, pilot: Pilot[Any]) -> None:
     await pilot.pause()
 
 
+async def until(pilot: Pilot[Any], holds: Callable[[], bool]) -> None:
+    """Until something holds of what is shown."""
+    async with asyncio.timeout(10):
+        while not holds():
+            await pilot.pause(0.01)
+
+
 async def until_seen(app: App[Any], pilot: Pilot[Any], text: str) -> None:
     """Until a text is on the screen."""
-    async with asyncio.timeout(10):
-        while text not in seen(app):
-            await pilot.pause(0.05)
+    await until(pilot, lambda: text in seen(app))
 
 
 def rows(app: App[Any]) -> list[str]:

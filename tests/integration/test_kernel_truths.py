@@ -114,6 +114,17 @@ def test_breakpoints_set_and_deleted_anywhere_count_everywhere(script: Path, run
     assert "shifted 828.0" in run.lines
 
 
+def test_a_breakpoint_cleared_in_python_after_it_fired_in_a_kernel_fires_no_more(script: Path, runtime: str) -> None:
+    """Else it fires in the next launch of its kernel, whose build it has been placed in."""
+    for clear, later in ((f"clear truths.py:{ACC}", []), ("delete 1", []), ("break", [f"truths.py:{ACC}"])):
+        run = debug(
+            runtime, script, f"break {ACC}", "ignore 1 7", "tbreak 39", "tbreak 40", "continue", "print i", "continue",
+            clear, "continue", "print v[3]", "quit", variables=ONE,
+        )  # fmt: skip
+        assert run.stops == [f"truths.py:{ACC}", "truths.py:39", *(later or ["truths.py:40"])], clear
+        assert {"7", "3.0", f"first {FIRST}"} <= set(run.lines)
+
+
 def test_a_continuation_line_stops_at_its_statement(script: Path, runtime: str) -> None:
     run = debug(runtime, script, f"break {ACC + 1}", "continue", "quit", variables=ONE)
     assert f"moved to {ACC}" in run.lines[2]
@@ -174,6 +185,22 @@ def test_elements_slices_shapes_and_layouts_are_numpys(script: Path, runtime: st
     assert "array([0., 3., 6.])" in run.lines
     assert f"({2400 * 2399 / 2}, {300.0 * 28 + 8})" in run.lines
     assert "index 8 is out of bounds for axis 0 with size 8" in run.err.lower()
+
+
+def test_a_fortran_ordered_arrays_columns_and_rows_are_numpys(script: Path, runtime: str) -> None:
+    run = debug(
+        runtime, script, "tbreak 39", "continue", f"break {ACC} if i == 2", "continue", "print m[:, 1]", "print m[2]",
+        "print m[i, 1], m[1:3, 0], m[::-3, 1]", "print m.shape, m.sum()", "m[5, 1] = 100.0", "print m[:, 1]",
+        "delete", "finish", "continue", "quit", variables=ONE,
+    )  # fmt: skip
+    assert run.stops[:2] == ["truths.py:39", f"truths.py:{ACC}"]
+    assert run.lines.count("array([ 1.,  3.,  5.,  7.,  9., 11., 13., 15.])") == 1
+    assert "array([4., 5.])" in run.lines
+    assert "(5.0, array([2., 4.]), array([15.,  9.,  3.]))" in run.lines
+    assert "((8, 2), 120.0)" in run.lines
+    assert "array([  1.,   3.,   5.,   7.,   9., 100.,  13.,  15.])" in run.lines
+    columns = FIRST - sum(300.0 * i + 1 for i in range(8)) + 64 + 100 - 11
+    assert f"columns {columns}" in run.lines
 
 
 def test_a_value_written_at_a_stop_is_the_programs(script: Path, runtime: str) -> None:

@@ -1,22 +1,27 @@
-"""Any Python at a stop in a kernel, in the live program: what it sees, changes, prints, and what can go wrong."""
+"""Any Python at a stop, in the live program, on either runtime: what it sees, changes, prints, and what goes wrong."""
 
 from __future__ import annotations
 
-from cli import FIXTURES, Run, plain, terminal
+from cli import FIXTURES, Run, terminal
+from runtimes import OnRuntime
 
 SCRIPT = "evaluations.py"
 T, LAUNCHED, SCALED = 14, 30, 25  # lines: of `t`, of the launch, of the statement of `scaled`
 PLAIN = ["v [6.0, 22.0, 78.0, 228.0]", "m [[0, 0], [0, 0], [0, 0], [0, 0]]", "scale 2.0 2.0 [3, 3]"]
 AT_KERNEL = (f"break {T + 1} if i == 1", "continue")
 IN_A_THREAD = """\
-launch(1, v.copy(), m[::-1])
+w = v.copy()
+{launch}
 thread = threading.Thread(target=__import__('os').abort)
 thread.start(); thread.join()"""
 GO_ON = ("delete", "continue")
+REFUSED = "RuntimeError: no other kernel can begin in OpenMP while add is stopped in it"  # what PyKokkos can't
 
 
-def debug(*commands: str, **options: object) -> Run:
-    return plain(SCRIPT, commands=commands, variables={"OMP_NUM_THREADS": "2"}, **options)  # type: ignore[arg-type]
+def elsewhere(debug: OnRuntime, launch: str, size: int = 4) -> str:
+    """A launch that can run while a kernel is stopped in OpenMP, where PyKokkos can launch in another space alone."""
+    policy = str(size) if debug.embedded else f"pk.RangePolicy(pk.ExecutionSpace.Serial, 0, {size})"
+    return f"pk.parallel_for({policy}, {launch})"
 
 
 def told(run: Run) -> list[str]:
@@ -35,16 +40,17 @@ def reasons(run: Run) -> list[str]:
     return [stop.removeprefix("stopped: ").partition(f" {SCRIPT}")[0] for stop in run.stops]
 
 
-def test_the_fixtures_lines() -> None:
+def test_the_fixtures_lines(debug: OnRuntime) -> None:
     lines = (FIXTURES / SCRIPT).read_text().splitlines()
     assert "t: float" in lines[T - 1]
     assert "return value" in lines[SCALED - 1]
     assert "parallel_for" in lines[LAUNCHED - 1]
-    assert told(plain(SCRIPT, commands=["continue"])) == PLAIN
+    assert told(debug(SCRIPT, "continue")) == PLAIN
 
 
-def test_kernel_variables_are_usable_in_any_python() -> None:
+def test_kernel_variables_are_usable_in_any_python(debug: OnRuntime) -> None:
     run = debug(
+        SCRIPT,
         *AT_KERNEL, "print scaled(t)", "[x + t for x in v if x > n]", "(lambda k: k + i)(1)",
         "v is m, v.shape, m.T.shape",
         "np.linalg.norm(v - v)", "type(v).__name__, type(t).__name__, type(i).__name__", "print(*sorted(locals()))",
@@ -58,8 +64,9 @@ def test_kernel_variables_are_usable_in_any_python() -> None:
     assert not run.err
 
 
-def test_scalars_of_the_focused_thread_are_written_and_arrays_are_the_live_ones() -> None:
+def test_scalars_of_the_focused_thread_are_written_and_arrays_are_the_live_ones(debug: OnRuntime) -> None:
     run = debug(
+        SCRIPT,
         *AT_KERNEL, "t = scaled(t) + 1", "print t", "v[0] = -1", "v[2:] += [len(ahead)] * 2", "m[:] = [[1, 2]] * 4",
         "view = v", "for k in range(3):\n    m[0, 0] += k\n    t += k\n", "t", *GO_ON,
     )  # fmt: skip
@@ -69,18 +76,25 @@ def test_scalars_of_the_focused_thread_are_written_and_arrays_are_the_live_ones(
     assert told(run)[0].startswith("v [5.0, 62.0, ")
 
 
-def test_a_rebound_global_a_new_function_and_a_kernel_defined_at_the_prompt() -> None:
+def test_a_rebound_global_a_new_function_and_a_kernel_defined_at_the_prompt(debug: OnRuntime) -> None:
     kernel = "@pk.workunit\ndef twice(i: int, v: pk.View1D[pk.double]):\n    v[i] = v[i] * 2.0\n"
     run = debug(
+        SCRIPT,
+        "set timeout 100",
         *AT_KERNEL, "SCALE = 7.0", "scaled(1)", "def scaled(value): return -value", kernel,
-        "z = np.ones(4)\npk.parallel_for(4, twice, v=z)\nz", "hotswap fill twice", *GO_ON,
+        f"z = np.ones(4)\n{elsewhere(debug, 'twice, v=z')}\nz", "hotswap fill twice", *GO_ON,
     )  # fmt: skip
-    assert answers(run)[:2] == ["7.0", "array([2., 2., 2., 2.])"]
+    if debug.embedded:
+        assert answers(run)[:2] == ["7.0", "array([2., 2., 2., 2.])"]
+    else:  # it reads a kernel's text from a file
+        assert answers(run)[0] == "7.0"
+        assert "FileNotFoundError: [Errno 2] No such file or directory: '<console " in run.err
     assert told(run)[2] == "scale 7.0 -1.0 [3, 3]"
 
 
-def test_what_the_kernel_can_not_take_is_refused_and_nothing_has_run() -> None:
+def test_what_the_kernel_can_not_take_is_refused_and_nothing_has_run(debug: OnRuntime) -> None:
     run = debug(
+        SCRIPT,
         *AT_KERNEL, "v = [scaled(1)]", "t = 'text'", "i = 1.5", "!del t", "!del v", "nothing", "print nothing + t",
         "v[100]", "t", *GO_ON,
     )  # fmt: skip
@@ -96,15 +110,18 @@ def test_what_the_kernel_can_not_take_is_refused_and_nothing_has_run() -> None:
     assert told(run) == PLAIN
 
 
-def test_a_kernel_is_launched_while_another_is_paused_and_nothing_stops_in_it() -> None:
+def test_a_kernel_is_launched_while_another_is_paused_and_nothing_stops_in_it(debug: OnRuntime) -> None:
     run = debug(
+        SCRIPT, "set timeout 100",
         f"break {T + 1}", f"break {SCALED}", f"log {T} passing {{i}}", "break 20", "continue", "z = np.zeros(8)",
-        "pk.parallel_for(8, fill, v=z, x=scaled(t))", "z.tolist() == [2 * t] * 8", "launch(1, z[:4].copy(), m.copy())",
+        elsewhere(debug, "fill, v=z, x=scaled(t)", 8), "z.tolist() == [2 * t] * 8", "launch(1, z[:4].copy(), m.copy())",
         "pk.parallel_reduce(4, None)", "break", "info launches", "delete", "continue",
     )  # fmt: skip
     rest = answers(run)
-    assert rest[:2] == ["True", "3"]
-    assert "parallel_reduce" in run.err or "workunit" in run.err
+    assert rest[0] == "True"
+    assert (rest[1] == "3") is debug.embedded
+    assert (REFUSED in run.err) is not debug.embedded
+    assert ("workunit" if debug.embedded else "TypeError: <class 'NoneType'>") in run.err
     listed = [line for line in rest if line.startswith(("2 ", "4 "))]
     assert all("hit" not in line for line in listed)
     (launch,) = [line for line in rest if "RangePolicy" in line]
@@ -112,14 +129,17 @@ def test_a_kernel_is_launched_while_another_is_paused_and_nothing_stops_in_it() 
     assert told(run) == PLAIN
 
 
-def test_names_around_a_launch_in_a_comprehension() -> None:
-    run = debug(*AT_KERNEL, "up", "up", "k, [k for _ in 'a']", "v is counts if 'counts' in locals() else k", "quit")
+def test_names_around_a_launch_in_a_comprehension(debug: OnRuntime) -> None:
+    run = debug(
+        SCRIPT, *AT_KERNEL, "up", "up", "k, [k for _ in 'a']", "v is counts if 'counts' in locals() else k", "quit"
+    )
     assert "(0, [0])" in run.lines
     assert "0" in run.lines
 
 
-def test_what_goes_wrong_is_told_and_the_session_goes_on() -> None:
+def test_what_goes_wrong_is_told_and_the_session_goes_on(debug: OnRuntime) -> None:
     run = debug(
+        SCRIPT,
         "set timeout 2", *AT_KERNEL, "1 / 0", "exit()", "import sys; sys.exit(4)", "raise KeyboardInterrupt",
         "while True: pass", "own = threading.Lock(); own.acquire() and own.acquire()", "t", "1 + 1", "await x",
         "class Odd:\n    def __repr__(self): raise ValueError('no')\n", "Odd()", "'a' * 10**8", *GO_ON,
@@ -142,16 +162,16 @@ def test_what_goes_wrong_is_told_and_the_session_goes_on() -> None:
     assert told(run) == PLAIN
 
 
-def test_an_expression_that_waits_for_ever_ends_when_it_is_back_in_python() -> None:
-    run = debug("set timeout 0.5", *AT_KERNEL, "import time\nwhile True: time.sleep(2)", "print t", *GO_ON)
+def test_an_expression_that_waits_for_ever_ends_when_it_is_back_in_python(debug: OnRuntime) -> None:
+    run = debug(SCRIPT, "set timeout 0.5", *AT_KERNEL, "import time\nwhile True: time.sleep(2)", "print t", *GO_ON)
     assert "left behind" in run.err
     assert answers(run)[0] == "1.0"
     assert told(run) == PLAIN
 
 
-def test_native_code_that_can_not_be_broken_off_is_told_and_so_is_its_end() -> None:
+def test_native_code_that_can_not_be_broken_off_is_told_and_so_is_its_end(debug: OnRuntime) -> None:
     slow = "import ctypes; ctypes.PyDLL(None).sleep(6)"  # it keeps Python's lock
-    run = debug("set timeout 0.5", *AT_KERNEL, slow, "print t", "scaled(1)", "complete", "locals", *GO_ON)
+    run = debug(SCRIPT, "set timeout 0.5", *AT_KERNEL, slow, "print t", "scaled(1)", "complete", "locals", *GO_ON)
     errors = run.err.splitlines()
     assert "has run for 0.5 s, but it runs on: it is in native code" in errors[0]
     rest = answers(run)
@@ -161,7 +181,7 @@ def test_native_code_that_can_not_be_broken_off_is_told_and_so_is_its_end() -> N
     assert told(run) == PLAIN
 
 
-def test_output_comes_whole_and_in_order() -> None:
+def test_output_comes_whole_and_in_order(debug: OnRuntime) -> None:
     text = (
         "import ctypes, os, sys, subprocess\nc = ctypes.CDLL(None)\nprint('one')\nsys.stderr.write('two\\n')\n"
         "c.puts(b'three')\nos.write(1, b'four\\n')\nsubprocess.run(['echo', 'five'])\n"
@@ -169,41 +189,44 @@ def test_output_comes_whole_and_in_order() -> None:
         "sys.__stdout__.write('seven\\n')\nprint()\nprint('eight', end='')\n9\n"
     )
     for where in ((), AT_KERNEL):
-        run = debug(*(where or ("tbreak main", "continue")), text, "print('ten')", "delete", "continue")
+        run = debug(SCRIPT, *(where or ("tbreak main", "continue")), text, "print('ten')", "delete", "continue")
         words = ["one", "two", "three", "four", "five", "six", "seven", "", "eight", "9", "ten"]
         first = run.lines.index("one")
         assert run.lines[first : first + len(words)] == words
         assert told(run) == PLAIN
 
 
-def test_a_million_lines_are_all_there() -> None:
-    run = debug("tbreak main", "continue", "for i in range(10**6): print(i)", "delete", "continue", limit=100)
+def test_a_million_lines_are_all_there(debug: OnRuntime) -> None:
+    run = debug(SCRIPT, "tbreak main", "continue", "for i in range(10**6): print(i)", "delete", "continue")
     first = run.lines.index("0")
     assert run.lines[first : first + 10**6] == [str(i) for i in range(10**6)]
     assert told(run) == PLAIN
 
 
-def test_an_expression_that_ends_the_program_is_named() -> None:
+def test_an_expression_that_ends_the_program_is_named(debug: OnRuntime) -> None:
     for text, how in (
         ("import ctypes; ctypes.string_at(0)", "signal SIGSEGV"),
         ("import os; os.abort()", "signal SIGABRT"),
         ("import os; os._exit(3)", "status 3"),
     ):
-        run = debug("tbreak main", "continue", text)
+        run = debug(SCRIPT, "tbreak main", "continue", text)
         assert f"error: `{text}` ended the program: it ran in the program itself. `restart` runs it again" in run.err
         assert f"exited: {how}" in run.lines
         assert not any("set catch on" in line for line in run.lines)
 
-    run = debug("tbreak main", "continue", "import os; os.abort()", "restart", "tbreak main", "continue", "1 + 1")
+    run = debug(
+        SCRIPT, "tbreak main", "continue", "import os; os.abort()", "restart", "tbreak main", "continue", "1 + 1"
+    )
     assert run.lines[-1] == "2"
 
 
-def test_python_breakpoints_log_points_and_counts_see_nothing_of_an_evaluation() -> None:
+def test_python_breakpoints_log_points_and_counts_see_nothing_of_an_evaluation(debug: OnRuntime) -> None:
     text = (
         "import threading\nthread = threading.Thread(target=scaled, args=(1,))\nthread.start()\nthread.join(5)\n"
         "thread.is_alive()"
     )
     run = debug(
+        SCRIPT,
         "tbreak main", "continue", f"break {SCALED}", f"log {SCALED} said {{value}}", "scaled(3)", text,
         "[*map(scaled, (1, 2))]", "break", "continue", "quit",
     )  # fmt: skip
@@ -215,8 +238,8 @@ def test_python_breakpoints_log_points_and_counts_see_nothing_of_an_evaluation()
     assert rest[-2].startswith(f"stopped: breakpoint 2 {SCRIPT}:{SCALED}")
 
 
-def test_ctrl_c_breaks_an_evaluation_off() -> None:
-    with terminal(SCRIPT) as child:
+def test_ctrl_c_breaks_an_evaluation_off(debug: OnRuntime) -> None:
+    with terminal(*debug.option, SCRIPT, folder=debug.folder) as child:
         child.expect_exact("pkdb> ")
         for command in ("tbreak main", "continue"):
             child.sendline(command)
@@ -229,14 +252,26 @@ def test_ctrl_c_breaks_an_evaluation_off() -> None:
         child.expect_exact("2")
 
 
-def test_a_crash_at_a_kernel_stop_is_the_expressions_and_says_what_can_go_on() -> None:
+def test_a_crash_at_a_kernel_stop_is_the_expressions_and_says_what_can_go_on(debug: OnRuntime) -> None:
     for text, fault in (
         ("import ctypes; ctypes.string_at(0)", "SIGSEGV at 0x0"),  # it keeps Python's lock
         ("import ctypes; ctypes.CDLL(None).strlen(0)", "SIGSEGV at 0x0"),
         ("import os; os.abort()", "SIGABRT"),
-        (IN_A_THREAD, "SIGABRT"),
+        (IN_A_THREAD.format(launch=elsewhere(debug, "fill, v=w, x=1.0")), "SIGABRT"),
     ):
-        run = debug(*AT_KERNEL, text, "t", "scaled(1)", "next", "print v[1] + t", "threads", "continue", "restart")
+        run = debug(
+            SCRIPT,
+            "set timeout 100",
+            *AT_KERNEL,
+            text,
+            "t",
+            "scaled(1)",
+            "next",
+            "print v[1] + t",
+            "threads",
+            "continue",
+            "restart",
+        )
         first, *errors = run.err.splitlines()
         line, _, more = text.partition("\n")
         shown = f"{line}…" if more else line
@@ -252,15 +287,18 @@ def test_a_crash_at_a_kernel_stop_is_the_expressions_and_says_what_can_go_on() -
         assert rest[-2].startswith("stopped: start")
 
 
-def test_a_crash_in_python_is_the_expressions_where_a_native_debugger_is_attached() -> None:
-    run = debug(*AT_KERNEL, "delete", "break 31", "catch faults", "continue", "import ctypes; ctypes.string_at(0)")
+def test_a_crash_in_python_is_the_expressions_where_a_native_debugger_is_attached(debug: OnRuntime) -> None:
+    run = debug(
+        SCRIPT, *AT_KERNEL, "delete", "break 31", "catch faults", "continue", "import ctypes; ctypes.string_at(0)"
+    )
     assert "error: `import ctypes; ctypes.string_at(0)` ended the program" in run.err
     assert run.lines[-1] == "exited: signal SIGSEGV"
     assert not [line for line in run.lines if line.startswith("stopped: signal")]
 
 
-def test_watchpoints_see_nothing_of_an_evaluation_and_the_next_write_of_the_program() -> None:
+def test_watchpoints_see_nothing_of_an_evaluation_and_the_next_write_of_the_program(debug: OnRuntime) -> None:
     run = debug(
+        SCRIPT,
         *AT_KERNEL, "watch v[3]", "v[3] = 50", "np.copyto(v[3:], 60.0)", "pk.parallel_for(4, fill, v=v, x=7.0)",
         "launch(1, v, m)", "print v[3]", "break", "delete 1", f"break {LAUNCHED + 1}", "continue",
         "v[3] = 9.0", "pk.parallel_for(4, fill, v=v, x=8.0)", "break", "continue", "v[3] = 5.0", "print v[3] + t",
@@ -280,8 +318,9 @@ def test_watchpoints_see_nothing_of_an_evaluation_and_the_next_write_of_the_prog
     assert not run.err
 
 
-def test_debug_steps_into_the_expression_and_comes_back_to_the_stop() -> None:
+def test_debug_steps_into_the_expression_and_comes_back_to_the_stop(debug: OnRuntime) -> None:
     run = debug(
+        SCRIPT,
         f"break {LAUNCHED}", "continue", "debug [scaled(1), scaled(k := 4)]", "value", "where", "finish", "next",
         "continue", "k", "print ahead", "debug 1 / 0", "debug 1 +", "debug", "debug None", *GO_ON,
     )  # fmt: skip
@@ -309,8 +348,9 @@ def test_debug_steps_into_the_expression_and_comes_back_to_the_stop() -> None:
     assert told(run) == PLAIN
 
 
-def test_debug_stops_at_breakpoints_also_in_kernels_and_in_expressions_within() -> None:
+def test_debug_stops_at_breakpoints_also_in_kernels_and_in_expressions_within(debug: OnRuntime) -> None:
     run = debug(
+        SCRIPT,
         f"break {LAUNCHED + 1}", "continue", f"break {SCALED} if value == 5", f"break {T} if i == 2", "log 21 at {i}",
         "debug [scaled(q) for q in range(9)]", "continue", "value", "debug scaled(5)", "value", "continue", "continue",
         "debug launch(0, v.copy(), m)", "continue", "t + i", "debug scaled(3)", "continue", "continue",
@@ -332,8 +372,9 @@ def test_debug_stops_at_breakpoints_also_in_kernels_and_in_expressions_within() 
     assert told(run) == PLAIN
 
 
-def test_debug_alone_breaks_off_what_is_debugged() -> None:
+def test_debug_alone_breaks_off_what_is_debugged(debug: OnRuntime) -> None:
     run = debug(
+        SCRIPT,
         f"break {LAUNCHED}", "continue", f"break {SCALED}", "debug scaled(1)", "debug scaled(2)", "debug", "value",
         "debug", "len(ahead)", "debug len(ahead)", *GO_ON,
     )  # fmt: skip
@@ -349,8 +390,8 @@ def test_debug_alone_breaks_off_what_is_debugged() -> None:
     assert told(run) == PLAIN
 
 
-def test_ctrl_c_pauses_what_is_debugged_and_it_can_be_broken_off() -> None:
-    with terminal(SCRIPT) as child:
+def test_ctrl_c_pauses_what_is_debugged_and_it_can_be_broken_off(debug: OnRuntime) -> None:
+    with terminal(*debug.option, SCRIPT, folder=debug.folder) as child:
         child.expect_exact("pkdb> ")
         for command in ("tbreak main", "continue"):
             child.sendline(command)

@@ -401,7 +401,7 @@ class EditState(Plain, frozen=True, kw_only=True):
     said: str = ""
     problems: tuple[EditProblem, ...] = ()
     variants: tuple[EditVariant, ...] = ()
-    warning: str = ""  # that the file is another one now
+    warning: str = ""  # that the file is another one now, or the draft one of an earlier session
 
     @property
     def name(self) -> str:

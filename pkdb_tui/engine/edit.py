@@ -49,6 +49,7 @@ class Edit:
         self.problems: tuple[EditProblem, ...] = ()
         self.warning = ""
         self.unkept = ""
+        self.restored = ""  # that the draft is one of an earlier session
         self._seen = self._stat()
         self._tried: Path | None = None
         digest = hashlib.sha256(f"{source.path}\0{kernel}".encode()).hexdigest()[:12]
@@ -95,7 +96,7 @@ class Edit:
             said=self.said,
             problems=self.problems,
             variants=(own, *shown),
-            warning=self.unkept or self.warning,
+            warning=self.unkept or self.warning or self.restored,
         )
 
     # --- variants ---

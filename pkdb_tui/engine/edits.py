@@ -65,8 +65,9 @@ class Edits:
         if edit is None:
             edit = Edit(kernel_text.read(path, span.first_line, span.last_line), span.name, alone=alone)
             self._edits[key] = edit
-            if said := edit.restore():
-                self._session.emit(Notice(text=said, severity=Severity.INFO))
+            edit.restored = edit.restore()
+            if edit.restored and not self.in_editor:  # which says it itself
+                self._session.emit(Notice(text=edit.restored, severity=Severity.INFO))
         self.current = edit
         edit.look_at_file()
         if edit.text != edit.loaded:
@@ -103,6 +104,7 @@ class Edits:
         if text == edit.text:
             return
         edit.text, edit.check, edit.said, edit.problems = text, EditCheck.CHECKING, "", ()
+        edit.restored = ""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(PATIENCE, self._begin_check)

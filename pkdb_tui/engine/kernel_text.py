@@ -160,15 +160,24 @@ def parameters(node: ast.FunctionDef) -> list[Parameter]:
 
 
 def line_in(old: str, new: str, line: int) -> int:
-    """Where a line of one text (counted from 0) is in another: the same line, or the one that took its place."""
+    """Where a line of one text (counted from 0) is in another: the same line, or the one most like it in its place."""
     before, after = old.split("\n"), new.split("\n")
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     for tag, first, last, other, end in matcher.get_opcodes():
         if first <= line < last:
             if tag == "equal":
                 return other + line - first
-            return min(other + line - first, max(end - 1, other), len(after) - 1)
+            place = min(other + line - first, max(end - 1, other), len(after) - 1)
+            likeness, best = max(
+                ((_likeness(before[line], after[n]), n) for n in range(other, end)), default=(0.0, place)
+            )
+            return best if likeness > 0.5 else place
     return min(line, len(after) - 1)
+
+
+def _likeness(one: str, other: str) -> float:
+    """From 0 to 1, indentation left out."""
+    return difflib.SequenceMatcher(None, one.strip(), other.strip(), autojunk=False).ratio()
 
 
 def difference(old: str, new: str, first_line: int) -> list[str]:

@@ -113,7 +113,8 @@ async def test_escape_keeps_what_was_typed(tmp_path: Path) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await until_phase(app, Phase.STOPPED_PYTHON)
         await app.carry_out("edit damp")
-        await until_seen(app, pilot, "v[i] * 0.75")
+        await until_seen(app, pilot, "The draft of damp from before is back.")
+        assert "v[i] * 0.75" in seen(app)
         await app.bridge.session.quit()
 
 
@@ -198,6 +199,28 @@ async def test_any_size_shows_the_line_that_is_typed(tmp_path: Path, size: tuple
         await pilot.press("f8", "escape", "f1", "escape", "f4", "f4", "ctrl+f", "escape")
         await carried_out(app, pilot)
         assert "xyz" in seen(app)
+
+
+@pytest.mark.skipif(shutil.which("gdb") is None, reason="needs gdb: apt-get install gdb")
+async def test_a_stop_in_the_edited_kernel_shows_its_text_and_opens_it_again(tmp_path: Path) -> None:
+    async with editing(tmp_path) as (app, pilot):
+        screen = app.screen
+        assert isinstance(screen, EditScreen)
+        await app.carry_out("break 7 if i == 3")
+        screen.editor.go(1, 99)
+        await pilot.press("enter", *"k: float = 0.75")
+        screen.editor.go(3, len("    v[i] = v[i] * "))
+        await pilot.press("ctrl+k", "k")
+        await until_seen(app, pilot, "compiled in")
+        await pilot.press("ctrl+s")
+        await until_seen(app, pilot, "Edit 1 runs for damp from the next launch on.")
+        await pilot.press("escape")
+        await app.carry_out("continue")
+        await app.bridge.session.settled()
+        await until_seen(app, pilot, "●▶     v[i] = v[i] * k")
+        await pilot.press("E")
+        await until_seen(app, pilot, "damp ▪ p.py:5")
+        assert "v[i] * k" in seen(app)
 
 
 async def test_the_kernel_at_the_cursor_of_the_source_is_opened(tmp_path: Path) -> None:

@@ -93,6 +93,7 @@ def test_a_line_is_found_again_where_it_went() -> None:
     old, new = "a\nb\nc\nd", "a\nnew\nb\nC\nd"
     assert [kernel_text.line_in(old, new, line) for line in range(4)] == [0, 2, 3, 4]
     assert kernel_text.line_in("a\nb\nc", "a\nc", 1) == 1
+    assert kernel_text.line_in("a\nv[i] = v[i] * 2\nc", "a\nk = 2.0\n  v[i] = v[i] * k\nc", 1) == 2
 
 
 def test_a_difference_names_the_lines_of_each_text() -> None:

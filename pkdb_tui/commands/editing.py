@@ -124,7 +124,7 @@ def describe(edit: Edit) -> str:
         name = os.path.basename(edit.file)
         places = [f"{name}:{problem.line}: " if problem.line else "" for problem in edit.problems]
         return "\n".join(place + problem.message for place, problem in zip(places, edit.problems, strict=True))
-    return "\n".join(filter(None, [f"{edit.kernel}: {edit.said}", edit.warning]))
+    return "\n".join(filter(None, [f"{edit.kernel}: {edit.said}", edit.notice]))
 
 
 SWITCHES: dict[str, Callable[[Session, str], Awaitable[Reply]]] = {

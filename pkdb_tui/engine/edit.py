@@ -49,6 +49,7 @@ class Edit:
         self.problems: tuple[EditProblem, ...] = ()
         self.warning = ""
         self.unkept = ""
+        self.stale = ""  # that the program may have begun with another text
         self.restored = ""  # that the draft is one of an earlier session
         self._seen = self._stat()
         self._tried: Path | None = None
@@ -96,8 +97,21 @@ class Edit:
             said=self.said,
             problems=self.problems,
             variants=(own, *shown),
-            warning=self.unkept or self.warning or self.restored,
+            warning=self.notice,
         )
+
+    @property
+    def notice(self) -> str:
+        """What the person is to know besides what the check found."""
+        return self.unkept or self.warning or self.stale or self.restored
+
+    def compare_with_start(self, started: float) -> None:
+        """Note that the file was written after the program had begun."""
+        if self._seen and self._seen[0] > started * 1e9:
+            name = os.path.basename(self.file)
+            self.stale = (
+                f"{name} was changed after the program began, which may have another text: `restart` runs this."
+            )
 
     # --- variants ---
 
@@ -252,6 +266,7 @@ class Edit:
         self.take(self.located())
         self.original = Text(real(self.file), self.first_line, self.source.text)
         self.check, self.said, self.problems = EditCheck.CHECKING, "", ()
+        self.stale = ""
 
     def located(self) -> KernelText:
         """The kernel in the file as it is now: where its old text stands, else by its name.

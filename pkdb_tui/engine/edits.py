@@ -64,6 +64,8 @@ class Edits:
         edit = self._edits.get(key)
         if edit is None:
             edit = Edit(kernel_text.read(path, span.first_line, span.last_line), span.name, alone=alone)
+            if not any(each.file == edit.file for each in self._edits.values()):  # the others may have saved it
+                edit.compare_with_start(self._session.life.started)
             self._edits[key] = edit
             edit.restored = edit.restore()
             if edit.restored and not self.in_editor:  # which says it itself

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,7 @@ class Life:
         self.launched = False  # whether any kernel was launched
         self.shown_fault = False  # whether the latest stop was at the line of a signal
         self.over = asyncio.Event()  # its end has been told
+        self.started = 0.0  # time.time() of its start
 
     def require_started(self) -> None:
         """Raises WrongPhase while the program is being restarted."""
@@ -77,6 +79,7 @@ class Life:
         session.exit_cause, self._ending, session.ended_by = None, None, ""
         self.shown_fault = False
         self.over.clear()
+        self.started = time.time()
         session.program = Program(session.options, self._on_output, self._on_exit, self._on_console)
         self._ready = asyncio.get_running_loop().create_future()
         await session.connection.open(session.program.socket)

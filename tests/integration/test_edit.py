@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -286,3 +288,17 @@ async def test_a_program_that_ended_runs_the_edit_when_it_is_restarted(run: Edit
         run.change("by * 2.0", "by * 20.0")
         await run.do("continue", "edit --install", "restart", "break 10", "continue")
         assert run.place == ("edited_edit1.py", 10, FrameKind.KERNEL)
+
+
+async def test_a_file_that_was_changed_after_the_start_is_told(run: Edited) -> None:
+    async with started(run):
+        await run.do("edit add")
+        assert await run.do("edit --check") == "add: as the program has it"
+        os.utime(run.script, (time.time() + 5, time.time() + 5))
+        await run.do("edit scale")
+        assert "changed" not in await run.do("edit --check")
+    again = Edited(run.script.parent)
+    async with started(again):
+        os.utime(again.script, (time.time() + 5, time.time() + 5))
+        await again.do("edit add")
+        assert "edited.py was changed after the program began" in await again.do("edit --check")

@@ -230,7 +230,7 @@ class Lens:
             if not present.size:
                 continue
             chosen = flat[present]
-            at = int(present[chosen.argmin() if least else chosen.argmax()])
+            at = int(present[np.argmin(chosen) if least else np.argmax(chosen)])
             if best is None or (flat[at] < best if least else flat[at] > best):
                 best, place = flat[at], self.plane.at(top, left, values, at)
         return place
@@ -300,7 +300,10 @@ def _bins(values: Values) -> tuple[int, ...]:
     if values.dtype.kind == "c":
         return ()
     finite = values[np.isfinite(values)].astype(np.float64)
-    if not finite.size or finite.min() == finite.max() or not math.isfinite(float(finite.max()) - float(finite.min())):
+    if not finite.size:
+        return ()
+    low, high = float(np.min(finite)), float(np.max(finite))
+    if low == high or not math.isfinite(high - low):
         return ()
     return tuple(int(count) for count in np.histogram(finite, BINS)[0])
 

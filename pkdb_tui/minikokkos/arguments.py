@@ -14,14 +14,25 @@ import numpy as np
 from pkdb_tui.minikokkos import cpp_types as types
 from pkdb_tui.minikokkos import cuda, debug
 from pkdb_tui.minikokkos.cpp_types import NUMPY, PACK, CType
+from pkdb_tui.minikokkos.elements import (
+    WORDS,
+    access_of,
+    as_words,
+    between,
+    element_of,
+    from_words,
+    half,
+    refusal,
+    spoken,
+)
 from pkdb_tui.minikokkos.errors import ArgumentError
 from pkdb_tui.minikokkos.policies import ExecutionPolicy
 from pkdb_tui.minikokkos.program import Definition, annotated, roles
+from pkdb_tui.minikokkos.records import record_of
 
 _CODES = {
     bool: "bool", int: "int32_t", float: "double", complex: "std::complex<double>",
 }  # fmt: skip
-_DTYPES = {code: np.dtype(letter) for letter, code in NUMPY.items()}
 
 
 def signature(given: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -30,7 +41,9 @@ def signature(given: Mapping[str, Any]) -> tuple[Any, ...]:
     for value in given.values():
         if isinstance(value, np.ndarray):
             flags = value.flags
-            parts.append((value.dtype, value.ndim, flags.c_contiguous, flags.aligned))
+            dense = flags.c_contiguous
+            fits = flags.aligned and (dense or not between(value))
+            parts.append((value.dtype, value.ndim, dense, fits))
         elif cuda.is_device_array(value):
             parts.append((value.dtype, value.ndim, value.flags.c_contiguous, "device"))
         elif type(value) is int and not -(2**31) <= value < 2**31:
@@ -50,15 +63,18 @@ class Layout:
         self._check_names(given)
         wanted = annotated(kernel)
         self.types = {name: self._type(name, wanted.get(name), given[name]) for name in self._order}
-        self.dense = tuple(name for name, kind in self.types.items() if kind.is_view and given[name].flags.c_contiguous)
+        self.dense = tuple(
+            name
+            for name, kind in self.types.items()
+            if kind.is_view and not kind.is_loose and given[name].flags.c_contiguous
+        )
         self._written = _written(kernel.node)
         self._index = next(iter(roles(kernel, pattern, policy.kind, policy.rank).indices.values()))
         self._format = struct.Struct("<qqq" + "q" * len(policy.words) + "".join(map(_code, self.types.values())))
         self._buffer = ctypes.c_char * self._format.size
         self._given = {name: type(given[name]) for name in self._order}
-        self._strided = [n for n in self._order if self.types[n].is_view and n not in self.dense]
-        for name in self._strided:
-            self._check_strides(name, given[name])
+        self._dtypes = {name: given[name].dtype for name, kind in self.types.items() if kind.is_view}
+        self._strided = [n for n, kind in self.types.items() if kind.is_view and not given[n].flags.c_contiguous]
 
     @property
     def strided(self) -> bool:
@@ -79,12 +95,14 @@ class Layout:
                     values.append(value.__array_interface__["data"][0])
                 values += value.shape
                 values += value.strides
+            elif kind.name in WORDS:
+                values += as_words(kind.name, value)
             elif kind.is_complex:
                 values += (value.real, value.imag)
+            elif kind.name == "pk::half":
+                values.append(half(value))
             else:
                 values.append(value)
-        for name in self._strided:
-            self._check_strides(name, given[name])
         if self._index.name == "int32_t" and max(words) > 2**31 - 1:
             raise ArgumentError(f"{self._kernel.name} has int32 indices, {max(words)} is beyond them: use pk.int64.")
         buffer = self._buffer()
@@ -102,9 +120,13 @@ class Layout:
         for name, kind in self.types.items():
             if kind.rank:
                 shape, strides = words[1 : 1 + kind.rank], words[1 + kind.rank : 1 + 2 * kind.rank]
-                dtype = _DTYPES[kind.name]
-                arguments[name] = debug.ArrayFacts(dtype.name, tuple(shape), tuple(strides), dtype.itemsize)
+                dtype = self._dtypes[name]
+                arguments[name] = debug.ArrayFacts(str(dtype), tuple(shape), tuple(strides), dtype.itemsize)
                 del words[: 1 + 2 * kind.rank]
+            elif kind.name in WORDS:
+                count = len(as_words(kind.name, 0))
+                arguments[name] = from_words(kind.name, struct.pack(f"={count}Q", *words[:count]))
+                del words[:count]
             elif kind.is_complex:
                 arguments[name] = self._given[name](complex(*words[:2]))
                 del words[:2]
@@ -117,12 +139,12 @@ class Layout:
     def _explain(self, given: Mapping[str, Any]) -> None:
         """Name the scalar that doesn't fit."""
         for name, kind in self.types.items():
-            if kind.rank == 0 and not kind.is_complex:
+            if kind.rank == 0 and not kind.is_complex and kind.name not in WORDS:
                 try:
                     struct.pack(PACK[kind.name], given[name])
                 except struct.error as error:
                     raise ArgumentError(
-                        f"{self._kernel.name}: {name} is {given[name]!r}, which does not fit {_spoken(kind)}."
+                        f"{self._kernel.name}: {name} is {given[name]!r}, which does not fit {spoken(kind)}."
                     ) from error
 
     def _check_names(self, given: Mapping[str, Any]) -> None:
@@ -132,13 +154,6 @@ class Layout:
             parts = [f"it needs {', '.join(missing)}"] if missing else []
             parts += [f"it has no parameter {', '.join(unknown)}"] if unknown else []
             raise ArgumentError(f"The arguments don't fit {self._kernel.name}: {'; '.join(parts)}.")
-
-    def _check_strides(self, name: str, value: Any) -> None:
-        if any(stride % value.itemsize for stride in value.strides):
-            raise ArgumentError(
-                f"{self._kernel.name}: {name} has strides {value.strides} bytes, which are no multiples of its "
-                f"element's {value.itemsize} bytes: pass a copy, {name}.copy()."
-            )
 
     def _type(self, name: str, wanted: CType | None, value: Any) -> CType:
         on_device = cuda.is_device_array(value)
@@ -167,21 +182,24 @@ class Layout:
 
     def _view(self, name: str, wanted: CType | None, value: Any) -> CType:
         start = f"{self._kernel.name}: {name} is"
-        element = NUMPY.get(value.dtype.char) if value.dtype.isnative else None
-        if element is None:
-            raise ArgumentError(f"{start} an array of {value.dtype}, which kernels can't use.")
         if not 1 <= value.ndim <= 8:
             raise ArgumentError(f"{start} an array of {value.ndim} dimensions: views have 1 to 8.")
-        if not self._device and not value.flags.aligned:
-            raise ArgumentError(f"{start} not aligned to its elements: pass a copy, {name}.copy().")
-        found = CType(element, value.ndim)
-        if self._device and found.is_complex:
+        record = record_of(value.dtype)
+        element = element_of(value.dtype)
+        if record is not None:
+            found = CType("record", value.ndim, record=record)
+        elif element is None:
+            raise ArgumentError(f"{start} an array of {value.dtype}, {refusal(value.dtype)}")
+        else:
+            found = CType(element, value.ndim, access="" if self._device else access_of(value))
+        if self._device and (found.is_complex or found.is_loose or found.name in WORDS or between(value)):
             raise ArgumentError(f"{start} an array of {value.dtype}, which kernels on Cuda don't support here.")
-        if wanted is not None and wanted.text != found.text:
-            wish = f"View{wanted.rank}D of {_spoken(wanted)}" if wanted.is_view else f"a number, {_spoken(wanted)}"
+        if wanted is not None and (wanted.name, wanted.rank) != (found.name, found.rank):
+            wish = f"View{wanted.rank}D of {spoken(wanted)}" if wanted.is_view else f"a number, {spoken(wanted)}"
+            advice = f"annotate it as View{found.rank}D of {spoken(found)}" if record is None else "don't annotate it"
             raise ArgumentError(
                 f"{start} annotated as {wish}, an array of {value.dtype} with {value.ndim} dimensions is given: "
-                f"annotate it as View{found.rank}D of {_spoken(found)}, or pass what the annotation says."
+                f"{advice}, or pass what the annotation says."
             )
         return found
 
@@ -195,16 +213,14 @@ class Layout:
             wide = type(value) is int and not -(2**31) <= value < 2**31
             return CType("int64_t" if wide else code)
         if wanted.is_integer and not CType(code).is_integer:
-            raise ArgumentError(f"{self._kernel.name}: {name} is annotated as {_spoken(wanted)}, {value!r} is given.")
+            raise ArgumentError(f"{self._kernel.name}: {name} is annotated as {spoken(wanted)}, {value!r} is given.")
         return wanted
 
 
-def _spoken(kind: CType) -> str:
-    return {"double": "float64", "float": "float32"}.get(kind.name, kind.name.removesuffix("_t"))
-
-
 def _code(kind: CType) -> str:
-    return "Q" + "q" * (2 * kind.rank) if kind.rank else PACK[kind.name]
+    if kind.rank:
+        return "Q" + "q" * (2 * kind.rank)
+    return "Q" * len(as_words(kind.name, 0)) if kind.name in WORDS else PACK[kind.name]
 
 
 @functools.lru_cache(maxsize=256)
@@ -212,11 +228,17 @@ def _written(node: ast.FunctionDef) -> frozenset[str]:
     """Names whose elements the kernel assigns or changes atomically."""
     found = set()
     for child in ast.walk(node):
-        if isinstance(child, ast.Subscript) and isinstance(child.ctx, ast.Store):
-            base: ast.expr = child
-            while isinstance(base, ast.Subscript):
-                base = base.value
-            found.add(types.last_name(base))
+        if isinstance(child, ast.Subscript | ast.Attribute) and isinstance(child.ctx, ast.Store):
+            found.add(types.last_name(_base(child)))
         elif isinstance(child, ast.Call) and types.last_name(child.func).startswith("atomic_") and child.args:
-            found.add(types.last_name(child.args[0]))
+            found.add(types.last_name(_base(child.args[0])))
     return frozenset(found)
+
+
+def _base(node: ast.expr) -> ast.expr:
+    """`a` of `a[i]["x"]` and `a[i].x`."""
+    while isinstance(node, ast.Subscript) or (
+        isinstance(node, ast.Attribute) and isinstance(node.value, ast.Subscript)
+    ):
+        node = node.value
+    return node

@@ -62,7 +62,8 @@ class Calls(Expressions):
             kind = kind if kind.is_float or kind.is_complex else DOUBLE
             return f"std::{name}({', '.join(cast(t, k, kind) for t, k in arguments)})", kind
         if name in TESTS and len(arguments) == 1:
-            return f"std::{name}(double({texts[0]}))", BOOL
+            wide = kinds[0].name == "pk::longdouble"
+            return f"std::{name}({texts[0] if wide else f'double({texts[0]})'})", BOOL
         if name in CASTS and len(arguments) == 1:
             return cast(texts[0], kinds[0], CType(CASTS[name])), CType(CASTS[name])
         if name in ("complex64", "complex128", "complex") and 1 <= len(arguments) <= 2:
@@ -84,7 +85,7 @@ class Calls(Expressions):
     def _call_abs(self, node: ast.Call) -> Typed:
         text, kind = self.number(node.args[0])
         if kind.is_complex:
-            return f"std::abs({text})", DOUBLE
+            return f"std::abs({text})", CType("pk::longdouble") if "longdouble" in kind.name else DOUBLE
         return f"pk::abs({text})", kind
 
     def _extreme(self, node: ast.Call, name: str) -> Typed:
@@ -136,7 +137,13 @@ class Calls(Expressions):
         if kind.rank != len(given):
             self.error(node.args[1], f"{ast.unparse(node.args[0])} needs {kind.rank} indices in brackets")
         element = CType(kind.name)
-        place = f"&{view}({', '.join(self.index(index) for index in given)})"
+        if kind.record is not None:
+            self.error(
+                node.args[0],
+                f"{ast.unparse(node.args[0])} has records: name a field, such as "
+                f'{ast.unparse(node.args[0])}["{kind.record.dtype.names[0]}"]',
+            )
+        place = f"{'' if kind.is_loose else '&'}{view}({', '.join(self.index(index) for index in given)})"
         rest = [f"{element.name}({self.number(value)[0]})" for value in node.args[2:]]
         if short in ("increment", "decrement"):
             rest = [f"{element.name}(1)"]
@@ -170,10 +177,12 @@ def _widen(text: str, arguments: list[ast.expr], of: Calls) -> str:
         if letter is not None and number < len(arguments):
             argument = arguments[number]
             is_text = isinstance(argument, ast.Constant) and isinstance(argument.value, str)
-            wide = not is_text and of.number(argument)[1].name in ("int64_t", "uint64_t")
-            bare = piece[letter:].lstrip("hlqjzt")
-            if wide and bare[:1] in tuple("diuxXo"):
+            name = "" if is_text else of.number(argument)[1].name
+            bare = piece[letter:].lstrip("hlqjztL")
+            if name in ("int64_t", "uint64_t") and bare[:1] in tuple("diuxXo"):
                 pieces[place] = piece[:letter] + "ll" + bare
+            elif name == "pk::longdouble" and bare[:1] in tuple("aAeEfFgG"):
+                pieces[place] = piece[:letter] + "L" + bare
             number += 1
         place += 1
     return "%".join(pieces)

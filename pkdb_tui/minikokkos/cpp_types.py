@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from pkdb_tui.minikokkos.records import Record
 
 SCALARS = {
     "bool": "bool",
@@ -23,32 +25,44 @@ SCALARS = {
     "float64": "double",
     "complex64": "std::complex<float>",
     "complex128": "std::complex<double>",
+    "float16": "pk::half",
+    "longdouble": "pk::longdouble",
+    "float128": "pk::longdouble",
+    "clongdouble": "std::complex<pk::longdouble>",
+    "complex256": "std::complex<pk::longdouble>",
 }
 VIEW_ELEMENTS = {**SCALARS, "float": "float"}  # in PyKokkos `pk.float` is single precision, Python's `float` double
 NUMPY = {
     "?": "bool", "b": "int8_t", "B": "uint8_t", "h": "int16_t", "H": "uint16_t", "i": "int32_t", "I": "uint32_t",
     "l": "int64_t", "L": "uint64_t", "q": "int64_t", "Q": "uint64_t", "f": "float", "d": "double",
-    "F": "std::complex<float>", "D": "std::complex<double>",
-}  # fmt: skip
-SIZES = {
-    "bool": 1, "int8_t": 1, "uint8_t": 1, "int16_t": 2, "uint16_t": 2, "int32_t": 4, "uint32_t": 4, "int64_t": 8,
-    "uint64_t": 8, "float": 4, "double": 8, "std::complex<float>": 8, "std::complex<double>": 16,
+    "F": "std::complex<float>", "D": "std::complex<double>", "e": "pk::half", "g": "pk::longdouble",
+    "G": "std::complex<pk::longdouble>",
 }  # fmt: skip
 PACK = {
     "bool": "?7x", "int8_t": "b7x", "uint8_t": "B7x", "int16_t": "h6x", "uint16_t": "H6x", "int32_t": "i4x",
     "uint32_t": "I4x", "int64_t": "q", "uint64_t": "Q", "float": "f4x", "double": "d",
-    "std::complex<float>": "ff", "std::complex<double>": "dd",
+    "std::complex<float>": "ff", "std::complex<double>": "dd", "pk::half": "e6x",
 }  # fmt: skip
+_INEXACT = (
+    "std::complex<pk::longdouble>", "std::complex<double>", "std::complex<float>", "pk::longdouble", "double", "float",
+    "pk::half",
+)  # fmt: skip
 _ORDER = ("bool", "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t")
 
 
 @dataclass(frozen=True)
 class CType:
-    """A scalar (`rank` 0), a view of `rank` dimensions, or one of `team`, `void`."""
+    """A scalar (`rank` 0), a view of `rank` dimensions, or one of `team`, `void`.
+
+    A view's `access` is `Unaligned` or `Swapped` where its elements aren't as the processor takes them, which changes
+    nothing of their values' type. Those of a structured array are records, whose type is named `record`.
+    """
 
     name: str
     rank: int = 0
     reduction: str = ""  # sum | min | max for an accumulator
+    access: str = ""
+    record: Record | None = None
 
     @property
     def is_view(self) -> bool:
@@ -56,7 +70,26 @@ class CType:
 
     @property
     def is_float(self) -> bool:
-        return self.name in ("float", "double")
+        return self.name in ("float", "double", "pk::half", "pk::longdouble")
+
+    @property
+    def is_loose(self) -> bool:
+        """Whether it is read and written byte by byte."""
+        return bool(self.access) or self.record is not None
+
+    @property
+    def element(self) -> str:
+        """What a loose view holds, in C++."""
+        return self.record.text if self.record is not None else f"pk::{self.access}<{self.name}>"
+
+    @property
+    def value(self) -> CType:
+        """The type of an element, or of what a name bound to one has."""
+        return CType(self.name, record=self.record)
+
+    def of_rank(self, rank: int) -> CType:
+        """A view of the same elements."""
+        return replace(self, rank=rank, reduction="")
 
     @property
     def is_complex(self) -> bool:
@@ -68,6 +101,8 @@ class CType:
 
     @property
     def text(self) -> str:
+        if self.record is not None or (self.rank and self.access):
+            return f"pk::Loose<{self.element}, {self.rank}>"
         if self.rank:
             return f"pk::View<{self.name}, {self.rank}>"
         return "pk::Team" if self.name == "team" else self.name
@@ -83,9 +118,12 @@ TEAM = CType("team")
 
 def promote(left: CType, right: CType) -> CType:
     """The type C++ gives an arithmetic expression of both."""
-    for name in ("std::complex<double>", "std::complex<float>", "double", "float"):
-        if name in (left.name, right.name):
-            return CType(name)
+    pair = left.name, right.name
+    if "pk::longdouble" in pair and (left.is_complex or right.is_complex):
+        return CType("std::complex<pk::longdouble>")
+    for name in _INEXACT:
+        if name in pair:
+            return CType("float" if name == "pk::half" else name)
     names = [name if _ORDER.index(name) > _ORDER.index("int32_t") else "int32_t" for name in (left.name, right.name)]
     return CType(max(names, key=_ORDER.index))
 

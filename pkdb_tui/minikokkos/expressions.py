@@ -6,9 +6,13 @@ import ast
 import math
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+
 from pkdb_tui.minikokkos import cpp_types as types
 from pkdb_tui.minikokkos.cpp_types import BOOL, DOUBLE, INT, LONG, CType
+from pkdb_tui.minikokkos.elements import element_of
 from pkdb_tui.minikokkos.errors import CompileError
+from pkdb_tui.minikokkos.records import record_of
 from pkdb_tui.minikokkos.scope import Scope, cpp_name
 
 if TYPE_CHECKING:
@@ -48,9 +52,13 @@ class Expressions:
         return self.of(node)[0]
 
     def number(self, node: ast.expr) -> Typed:
+        """A number's text and type; one of 16 bits as what it is computed with, but where it is assigned to."""
         text, kind = self.of(node)
-        if kind.is_view or kind.name in ("void", "team"):
-            self.error(node, f"{ast.unparse(node)} is not a number here")
+        if kind.is_view or kind.name in ("void", "team", "record"):
+            fields = f": name one of its fields, {kind.record.names}" if kind.record is not None else ""
+            self.error(node, f"{ast.unparse(node)} is not a number here{fields}")
+        if kind.name == "pk::half" and not isinstance(getattr(node, "ctx", None), ast.Store):
+            return f"float({text})", CType("float")
         return text, kind
 
     def convert(self, node: ast.expr, wanted: CType) -> str:
@@ -77,6 +85,7 @@ class Expressions:
         typed = literal(
             value.item() if hasattr(value, "item") and hasattr(value, "dtype") and not value.ndim else value
         )
+        typed = typed or wide_literal(value)
         if typed is None:
             what = f"{name} is a {type(value).__name__}: only numbers can be used from outside a kernel"
             self.error(node, f"{what}, other values must be arguments")
@@ -98,8 +107,12 @@ class Expressions:
         if value is not MISSING:
             return self._captured(node, value, ast.unparse(node))
         text, kind = self.of(node.value)
+        if kind.record is not None and (kind.rank == 0 or node.attr not in ("ndim", "size")):
+            if not kind.record.attributes or kind.rank:
+                self.error(node, f'a field is named in brackets: {ast.unparse(node.value)}["{node.attr}"]')
+            return self._field(node, text, kind, node.attr)
         if kind.is_complex and node.attr in ("real", "imag"):
-            return f"{text}.{node.attr}()", DOUBLE if "double" in kind.name else CType("float")
+            return f"{text}.{node.attr}()", CType(kind.name.removeprefix("std::complex<").removesuffix(">"))
         if kind.is_view and node.attr in ("ndim", "size"):
             return (str(kind.rank), INT) if node.attr == "ndim" else (f"int32_t({text}.size())", INT)
         return self.error(node, f"the attribute {node.attr} is not supported in a kernel")
@@ -117,9 +130,11 @@ class Expressions:
         if kind.is_complex:
             left, right = cast(left, a, kind), cast(right, b, kind)
         if isinstance(op, ast.Pow):
-            result = kind if kind.is_complex else DOUBLE
+            result = kind if kind.is_complex or kind.name == "pk::longdouble" else DOUBLE
             return f"std::pow({cast(left, a, result)}, {cast(right, b, result)})", result
         if isinstance(op, ast.Div):
+            if kind.name == "pk::longdouble":
+                return f"({cast(left, a, kind)} / {right})", kind
             return (f"({left} / {right})", kind) if kind.is_complex else (f"(double({left}) / {right})", DOUBLE)
         if self.in_condition and kind.is_integer and isinstance(op, ast.FloorDiv | ast.Mod):
             name = "floor_div" if isinstance(op, ast.FloorDiv) else "floor_mod"
@@ -175,7 +190,13 @@ class Expressions:
             return shape
         base: ast.expr = node
         indices: list[ast.expr] = []
-        while isinstance(base, ast.Subscript):
+        name = _field_name(node)
+        if name is not None:
+            text, kind = self.of(node.value)
+            if kind.record is None:
+                self.error(node, f"{ast.unparse(node.value)} has no fields")
+            return self._field(node, text, kind, name)
+        while isinstance(base, ast.Subscript) and _field_name(base) is None:
             part = base.slice.elts if isinstance(base.slice, ast.Tuple) else [base.slice]
             if any(isinstance(index, ast.Slice) for index in part) and indices:
                 self.error(base, "an index after a slice is not supported: write both in one pair of brackets")
@@ -188,10 +209,40 @@ class Expressions:
             self.error(node, f"{ast.unparse(base)} has {kind.rank} dimensions, {len(indices)} indices are given")
         if len(indices) == kind.rank and not any(isinstance(index, ast.Slice) for index in indices):
             listed = ", ".join(self.index(index) for index in indices)
+            if kind.is_loose:
+                return self._loose(node, text, kind, listed)
             if self.in_condition and self.program.device:
                 return f"pk::met(pk_condition, {text}, {listed})", CType(kind.name)
             return f"{text}({listed})", CType(kind.name)
         return self._subview(text, kind, indices)
+
+    @staticmethod
+    def _loose(node: ast.expr, text: str, kind: CType, listed: str = "") -> Typed:
+        """One element of what is read byte by byte: its value, its place where it is assigned to, or a record."""
+        stored = isinstance(getattr(node, "ctx", None), ast.Store)
+        call = "" if stored or kind.record is not None else ".get"
+        return f"{text}{call}({listed})", kind.value
+
+    def _field(self, node: ast.expr, text: str, kind: CType, name: str) -> Typed:
+        """A field of one record, or of all records of an array: again an array."""
+        assert kind.record is not None
+        found = kind.record.field(name)
+        if found is None:
+            self.error(node, f"there is no field {name}: the fields are {kind.record.names}")
+        record, element = record_of(found.dtype), element_of(found.dtype)
+        if record is None and element is None:
+            self.error(node, f"the field {name} is {found.dtype}, which kernels can't use")
+        rank = kind.rank + len(found.shape)
+        if rank > 8:
+            self.error(node, f"{ast.unparse(node)} has {rank} dimensions: views have 1 to 8")
+        if record is not None:
+            part = CType("record", rank, record=record)
+        else:
+            part = CType(element or "", rank, access="Unaligned" if found.dtype.isnative else "Swapped")
+        shown = c_string(part.record.description) if part.record is not None else "nullptr"
+        extents = "".join(f", {extent}" for extent in found.shape)
+        text = f"{text}.template field<{part.element}>({found.offset}, {shown}{extents})"
+        return self._loose(node, text, part) if rank == 0 and record is None else (text, part)
 
     def index(self, node: ast.expr) -> str:
         text, kind = self.number(node)
@@ -211,7 +262,7 @@ class Expressions:
                 dim += 1
             else:
                 text = f"{text}.template drop<{dim}>({self.index(index)})"
-        return text, CType(kind.name, kind.rank - sum(not isinstance(index, ast.Slice) for index in indices))
+        return text, kind.of_rank(kind.rank - sum(not isinstance(index, ast.Slice) for index in indices))
 
     def _extent_of_shape(self, node: ast.Subscript) -> Typed | None:
         if isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
@@ -243,6 +294,20 @@ def literal(value: Any) -> Typed | None:
     if isinstance(value, complex):
         return f"std::complex<double>({value.real!r}, {value.imag!r})", CType("std::complex<double>")
     return None
+
+
+def wide_literal(value: Any) -> Typed | None:
+    """numpy's longdouble, which Python has no number for."""
+    if not isinstance(value, np.longdouble):
+        return None
+    if not np.isfinite(value):
+        return literal(float(value))
+    return f"pk::longdouble({np.format_float_scientific(value)}L)", CType("pk::longdouble")
+
+
+def _field_name(node: ast.Subscript) -> str | None:
+    """`x` of `a["x"]`."""
+    return node.slice.value if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str) else None
 
 
 def c_string(text: str) -> str:

@@ -18,6 +18,7 @@ from pkdb_tui.minikokkos import arguments, cuda, debug, python_space
 from pkdb_tui.minikokkos.build import BOUNDS, HOST, Built, Toolchain, build, for_device
 from pkdb_tui.minikokkos.cpp_types import PACK
 from pkdb_tui.minikokkos.debug import Condition, DebugBuild, KernelSource
+from pkdb_tui.minikokkos.elements import from_words
 from pkdb_tui.minikokkos.errors import ArgumentError, DeviceError
 from pkdb_tui.minikokkos.policies import ExecutionPolicy, ExecutionSpace, RangePolicy
 from pkdb_tui.minikokkos.program import Definition, Program, definition
@@ -41,7 +42,8 @@ class Entry:
         self._call.restype = None
         self._checked = checked
         self.current = program.current  # called at each launch
-        self._result = _RESULTS[program.accumulator.name] if program.pattern != "for" else None
+        self._kind = program.accumulator.name if program.pattern != "for" else ""
+        self._result = _RESULTS.get(self._kind)
         self._failed = ctypes.c_int.in_dll(built.library, "pk_failed")
         # By (id, instruction) of the launching code, which the site keeps, so that its id stays its own.
         self.sites: dict[tuple[int, int], debug.Site] = {}
@@ -62,7 +64,7 @@ class Entry:
         if self._checked and self._failed.value:
             self._raise()
         if self._result is None:
-            return None
+            return from_words(self._kind, words)
         value = self._result.unpack_from(words)
         return complex(*value) if len(value) == 2 else value[0]
 

@@ -16,7 +16,7 @@ from pkdb_tui.minikokkos import cuda_regions
 from pkdb_tui.minikokkos.cpp_types import BOOL, INT, TEAM, VOID, CType
 from pkdb_tui.minikokkos.debug import Condition, KernelSource, PlacedCondition
 from pkdb_tui.minikokkos.errors import ArgumentError, CompileError
-from pkdb_tui.minikokkos.expressions import MISSING, Expressions, Typed
+from pkdb_tui.minikokkos.expressions import MISSING, Expressions, Typed, c_string
 from pkdb_tui.minikokkos.regions import REGIONS
 from pkdb_tui.minikokkos.scope import cpp_name
 from pkdb_tui.minikokkos.source_lines import lines_of
@@ -228,9 +228,12 @@ class Program:
             caller.error(node, f"{part.name} has {len(part.parameters)} parameters, {len(arguments)} are given")
         parameters = {}
         for argument, (_, given) in zip(part.parameters, arguments, strict=True):
-            wanted = _annotation(part, argument) or CType(given.name, given.rank)
-            if (wanted.is_view or given.is_view) and wanted.text != given.text:
-                caller.error(node, f"{argument.arg} of {part.name} is a {wanted.text}, a {given.text} is given")
+            bare = given.of_rank(given.rank)
+            wanted = _annotation(part, argument) or bare
+            if (wanted.is_view or bare.is_view or bare.record) and wanted.text != bare.text:
+                if (wanted.name, wanted.rank) != (bare.name, bare.rank):
+                    caller.error(node, f"{argument.arg} of {part.name} is a {wanted.text}, a {bare.text} is given")
+                wanted = bare
             parameters[argument.arg] = wanted
         key = (part.name, tuple(kind.text for kind in parameters.values()))
         if self.functions.setdefault(part.name, part) is not part:
@@ -277,12 +280,15 @@ class Program:
                 self.kernel.file,
                 self.kernel.node.lineno,
             )
+        used = "".join([*translator.lines, *self._bodies, *(kind.text for kind in parameters.values())])
         return "\n".join(
             [
                 *(["#define PK_COMPLEX"] if complex_used else []),
                 *(["#define PK_CONDITIONS"] if self.placed else []),
                 *(["#include <vector>"] if self.device else []),
                 f'#include "{"pk_device.hpp" if self.device else "pk_runtime.hpp"}"',
+                *(['#include "pk_half.hpp"'] if "pk::half" in used else []),
+                *(['#include "pk_loose.hpp"'] if "pk::Loose<" in used else []),
                 "PK_DEFINE_GLOBALS",
                 f"namespace pkk_{cpp_name(self.kernel.name)} {{",
                 *self._prototypes,
@@ -307,7 +313,10 @@ class Program:
     def _entry(self) -> list[str]:
         unpack = []
         for name, kind in self.arguments.items():
-            if kind.is_view:
+            if kind.is_loose:
+                shown = c_string(kind.record.description) if kind.record is not None else "nullptr"
+                value = f'pk::loose_from<{kind.element}, {kind.rank}>(a, "{name}", {shown})'
+            elif kind.is_view:
                 made = f'pk::view_from<{kind.name}, {kind.rank}>(a, "{name}")'
                 dense = f"pk::Dense<{kind.name}, {kind.rank}>"
                 value = f"{dense}{{{made}}}" if name in self.dense else made

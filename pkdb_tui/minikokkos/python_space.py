@@ -282,7 +282,7 @@ def _rewritten(kernel: Definition, accumulator: str) -> Callable[..., Any]:
 def run(pattern: str, policy: ExecutionPolicy, kernel: Definition, given: dict[str, Any], initial: Any) -> Any:
     """A whole launch, in Python."""
     Layout(kernel, pattern, policy, given)
-    given = {name: value.view(View) if isinstance(value, np.ndarray) else value for name, value in given.items()}
+    given = {name: _view(value) if isinstance(value, np.ndarray) else value for name, value in given.items()}
     accumulator, value, reduction = "", None, ""
     if pattern != "for":
         argument = kernel.parameters[policy.rank]
@@ -301,6 +301,12 @@ def run(pattern: str, policy: ExecutionPolicy, kernel: Definition, given: dict[s
         return None
     value = value if initial is None else join(reduction, initial, value)
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _view(array: Any) -> Any:
+    """An array as kernels see it: times are counts of their unit."""
+    counts = array.view(array.dtype.str[0] + "i8") if array.dtype.kind in "mM" else array
+    return counts.view(View)
 
 
 def _indices(policy: ExecutionPolicy) -> Iterable[tuple[int, ...]]:

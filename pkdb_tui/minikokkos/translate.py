@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -140,16 +141,24 @@ class FunctionTranslator(Calls):
                 if known.text != kind.text:
                     self.error(target, f"{target.id} is a view of another type already")
                 return f"{cpp_name(target.id)} = {text};"
-            if kind.is_view:
-                self.error(target, f"{target.id} is a number already, it can't become a view")
+            if known.record is not None and known.text == kind.text:
+                return f"{cpp_name(target.id)} = {text};"
+            if kind.is_view or kind.record is not None or known.record is not None:
+                what = "a record" if known.record is not None else "a number"
+                self.error(target, f"{target.id} is {what} already, it can't become another thing")
             return f"{cpp_name(target.id)} = {cast(text, kind, CType(known.name)) if known.is_complex else text};"
-        if not isinstance(target, ast.Subscript):
+        if not isinstance(target, ast.Subscript) and not isinstance(target, ast.Attribute):
             self.error(target, f"assignment to {ast.unparse(target)} is not supported in a kernel")
+        if kind.record is not None:
+            place, element = self.of(target)
+            if element.text != kind.text or kind.rank:
+                self.error(target, f"{ast.unparse(target)} is no record of the same type: assign field by field")
+            return f"{place}.copy({text});"
         place, element = self.number(target)
         return f"{place} = {cast(text, kind, element) if element.is_complex else text};"
 
     def _declare(self, name: str, kind: CType, text: str) -> str:
-        kind = CType(kind.name, kind.rank)
+        kind = kind.of_rank(kind.rank)
         self.scope.types[name] = kind
         if name in self.scope.hoisted:
             self.scope.declared[name] = kind
@@ -198,7 +207,9 @@ class FunctionTranslator(Calls):
         if sign is not None and not kind.is_complex and (kind.is_integer or sign in ("+=", "-=", "*=", "/=")):
             self.at(node, f"{target} {sign} {value};")
             return
-        text, result = self.binary(node, node.op, (target, kind), (value, given))
+        now = copy.copy(node.target)
+        now.ctx = ast.Load()
+        text, result = self.binary(node, node.op, self.number(now), (value, given))
         self.at(node, f"{target} = {cast(text, result, kind)};")
 
     # --- control flow ---

@@ -11,8 +11,8 @@ import numpy as np
 
 int8, int16, int32, int64 = np.int8, np.int16, np.int32, np.int64
 uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
-float32, float64 = np.float32, np.float64
-complex64, complex128 = np.complex64, np.complex128
+float16, float32, float64, longdouble = np.float16, np.float32, np.float64, np.longdouble
+complex64, complex128, clongdouble = np.complex64, np.complex128, np.clongdouble
 bool = np.bool_
 double = real = np.float64
 # As in PyKokkos, `pk.float` is single precision; Python's own `float` in an annotation is double.

@@ -9,6 +9,8 @@
 
 namespace pk {
 
+using longdouble = long double;  // a name of one word, as casts need
+
 template <class T, int R> struct View {
     T* data;
     int64_t extent[R];
@@ -117,7 +119,7 @@ template <int R> struct Odometer {
 
 struct Sum {
     template <class T> PK_BOTH static T none() { return T(0); }
-    template <class T> PK_BOTH static T join(T a, T b) { return a + b; }
+    template <class T> PK_BOTH static T join(T a, T b) { return T(a + b); }
 };
 struct Min {
     template <class T> PK_BOTH static T none() { return pk_highest<T>(); }

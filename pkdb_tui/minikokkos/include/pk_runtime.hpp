@@ -105,29 +105,61 @@ template <class T> inline T& pk_nowhere() {
 
 namespace pk {
 
+// What no instruction changes as one is changed under a lock, of which there are a few, chosen by the address.
+struct Lock {
+    std::atomic_flag& taken;
+    explicit Lock(const void* place) : taken(all()[(reinterpret_cast<uintptr_t>(place) ^ reinterpret_cast<uintptr_t>(place) >> 6) % 64]) {
+        for (int spins = 0; taken.test_and_set(std::memory_order_acquire); ++spins)
+            if (spins > 200) sched_yield();
+    }
+    ~Lock() { taken.clear(std::memory_order_release); }
+    static std::atomic_flag* all() {
+        static std::atomic_flag pk_locks[64] = {};
+        return pk_locks;
+    }
+};
 template <class T, class F> inline T atomic_update(T* place, F change) {
     T old, now;
-    __atomic_load(place, &old, __ATOMIC_RELAXED);
-    do { now = change(old); } while (!__atomic_compare_exchange(place, &old, &now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-    return old;
+    if constexpr (sizeof(T) > 8) {
+        Lock lock(place);
+        old = *place;
+        *place = change(old);
+        return old;
+    } else {
+        __atomic_load(place, &old, __ATOMIC_RELAXED);
+        do { now = change(old); } while (!__atomic_compare_exchange(place, &old, &now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+        return old;
+    }
 }
-template <class T> inline T atomic_fetch_add(T* p, T v) { return atomic_update(p, [v](T o) { return T(o + v); }); }
-template <class T> inline T atomic_fetch_sub(T* p, T v) { return atomic_update(p, [v](T o) { return T(o - v); }); }
-template <class T> inline T atomic_fetch_mul(T* p, T v) { return atomic_update(p, [v](T o) { return T(o * v); }); }
-template <class T> inline T atomic_fetch_div(T* p, T v) { return atomic_update(p, [v](T o) { return T(o / v); }); }
-template <class T> inline T atomic_fetch_mod(T* p, T v) { return atomic_update(p, [v](T o) { return T(o % v); }); }
-template <class T> inline T atomic_fetch_max(T* p, T v) { return atomic_update(p, [v](T o) { return o < v ? v : o; }); }
-template <class T> inline T atomic_fetch_min(T* p, T v) { return atomic_update(p, [v](T o) { return v < o ? v : o; }); }
-template <class T> inline T atomic_fetch_and(T* p, T v) { return atomic_update(p, [v](T o) { return T(o & v); }); }
-template <class T> inline T atomic_fetch_or(T* p, T v) { return atomic_update(p, [v](T o) { return T(o | v); }); }
-template <class T> inline T atomic_fetch_xor(T* p, T v) { return atomic_update(p, [v](T o) { return T(o ^ v); }); }
-template <class T> inline T atomic_fetch_lshift(T* p, T v) { return atomic_update(p, [v](T o) { return T(o << v); }); }
-template <class T> inline T atomic_fetch_rshift(T* p, T v) { return atomic_update(p, [v](T o) { return T(o >> v); }); }
-template <class T> inline T atomic_exchange(T* p, T v) { return atomic_update(p, [v](T) { return v; }); }
-template <class T> inline T atomic_load(T* p) { T v; __atomic_load(p, &v, __ATOMIC_SEQ_CST); return v; }
-template <class T> inline T atomic_compare_exchange(T* p, T expected, T v) {
-    __atomic_compare_exchange(p, &expected, &v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-    return expected;
+template <class T, class P> inline T atomic_fetch_add(P p, T v) { return atomic_update(p, [v](T o) { return T(o + v); }); }
+template <class T, class P> inline T atomic_fetch_sub(P p, T v) { return atomic_update(p, [v](T o) { return T(o - v); }); }
+template <class T, class P> inline T atomic_fetch_mul(P p, T v) { return atomic_update(p, [v](T o) { return T(o * v); }); }
+template <class T, class P> inline T atomic_fetch_div(P p, T v) { return atomic_update(p, [v](T o) { return T(o / v); }); }
+template <class T, class P> inline T atomic_fetch_mod(P p, T v) { return atomic_update(p, [v](T o) { return T(o % v); }); }
+template <class T, class P> inline T atomic_fetch_max(P p, T v) { return atomic_update(p, [v](T o) { return T(o < v ? v : o); }); }
+template <class T, class P> inline T atomic_fetch_min(P p, T v) { return atomic_update(p, [v](T o) { return T(v < o ? v : o); }); }
+template <class T, class P> inline T atomic_fetch_and(P p, T v) { return atomic_update(p, [v](T o) { return T(o & v); }); }
+template <class T, class P> inline T atomic_fetch_or(P p, T v) { return atomic_update(p, [v](T o) { return T(o | v); }); }
+template <class T, class P> inline T atomic_fetch_xor(P p, T v) { return atomic_update(p, [v](T o) { return T(o ^ v); }); }
+template <class T, class P> inline T atomic_fetch_lshift(P p, T v) { return atomic_update(p, [v](T o) { return T(o << v); }); }
+template <class T, class P> inline T atomic_fetch_rshift(P p, T v) { return atomic_update(p, [v](T o) { return T(o >> v); }); }
+template <class T, class P> inline T atomic_exchange(P p, T v) { return atomic_update(p, [v](T) { return v; }); }
+template <class T, class P> inline T atomic_load(P p) {
+    if constexpr (std::is_pointer<P>::value && sizeof(T) <= 8) {
+        T v;
+        __atomic_load(p, &v, __ATOMIC_SEQ_CST);
+        return v;
+    } else {
+        return atomic_update(p, [](T o) { return o; });
+    }
+}
+template <class T, class P> inline T atomic_compare_exchange(P p, T expected, T v) {
+    if constexpr (std::is_pointer<P>::value && sizeof(T) <= 8) {
+        __atomic_compare_exchange(p, &expected, &v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+        return expected;
+    } else {
+        return atomic_update(p, [expected, v](T o) { return o == expected ? v : o; });
+    }
 }
 
 // The threads of one team; they meet at barriers and share scratch.
@@ -135,7 +167,7 @@ struct Shared {
     std::atomic<int> arrived{0};
     std::atomic<int> round{0};
     char* scratch = nullptr;
-    double partial[2048];
+    double partial[4096];
 
     void barrier(int size) {
         const int now = round.load();
@@ -228,13 +260,13 @@ template <class F> inline void vector_for(Team&, int64_t begin, int64_t end, F b
 }
 // Every thread's part, then what the threads before `rank` or all of them make together.
 template <class T, class J> inline T team_join(Team& team, T mine, int upto) {
-    static_assert(sizeof(T) <= 16, "a partial result has a place of 16 bytes");
-    std::memcpy(&team.shared->partial[2 * team.team_rank()], &mine, sizeof(T));
+    static_assert(sizeof(T) <= 32, "a partial result has a place of 32 bytes");
+    std::memcpy(&team.shared->partial[4 * team.team_rank()], &mine, sizeof(T));
     team.team_barrier();
     T total = J::template none<T>();
     for (int r = 0; r < upto; ++r) {
         T part;
-        std::memcpy(&part, &team.shared->partial[2 * r], sizeof(T));
+        std::memcpy(&part, &team.shared->partial[4 * r], sizeof(T));
         total = J::template join<T>(total, part);
     }
     team.team_barrier();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -105,3 +106,58 @@ def test_a_loops_line_is_met_at_each_turn_and_at_its_end(script: Path, runtime: 
     )  # fmt: skip
     assert run.stops == ["sums.py:16"] * 5 + ["sums.py:18"]
     assert [line for line in run.lines if line in ("0", "1", "2", "3", "4")] == ["0", "1", "2", "3", "4"]
+
+
+BRANCHES = """import numpy as np
+import pykokkos as pk
+
+
+@pk.workunit
+def sort(i: int, v: pk.View1D[pk.double]):
+    \"\"\"By size.\"\"\"
+    k: int = 0
+    while True:
+        k += 1
+        if k > i:
+            break
+    if i < 2:
+        v[i] = k
+    elif i < 4:
+        v[i] = 2
+    elif i == 6:
+        pass
+    else:
+        v[i] = 3
+
+
+v = np.zeros(8)
+pk.parallel_for(pk.RangePolicy(pk.ExecutionSpace.OpenMP, 0, 8), sort, v=v)
+print(v)
+"""
+
+
+@pytest.mark.parametrize(
+    ("breakpoints", "met"),
+    [
+        (["break 20"], ["20 4", "20 5", "20 7"]),
+        (["break 20 if i > 4"], ["20 5", "20 7"]),
+        (["break 18", "break 16", "break 14"], ["14 0", "14 1", "16 2", "16 3", "18 6"]),
+        (["break 15 if i == 3", "break 17 if i % 2 == 1", "break 13 if i == 0"], ["13 0", "15 3", "17 5", "17 7"]),
+        (
+            ["break 17", "break 18 if k == 7", "break 20 if i == 5 and k == 6"],
+            ["17 4", "17 5", "20 5", "17 6", "18 6", "17 7"],
+        ),
+        (["break 9 if i == 1", "break 12", "ignore 2 6"], ["9 1", "9 1", "12 6", "12 7"]),
+    ],
+)
+def test_lines_of_branches_stop_those_that_come_to_them(
+    tmp_path_factory: pytest.TempPathFactory, runtime: str, breakpoints: list[str], met: list[str]
+) -> None:
+    path = tmp_path_factory.mktemp("branches") / "sizes.py"
+    path.write_text(BRANCHES)
+    run = debug(runtime, path, *breakpoints, *["continue"] * (len(met) + 1), variables={"OMP_NUM_THREADS": "1"})
+    found = [
+        re.search(r"sizes\.py:(\d+) in sort thread 0 of 1 · i = (\d+)", line) for line in run.starting("stopped:")[1:]
+    ]
+    assert [f"{match[1]} {match[2]}" for match in found if match] == met, run.out + run.err
+    assert run.lines[-2:] == ["[1. 2. 2. 2. 3. 3. 0. 3.]", "exited: status 0"]

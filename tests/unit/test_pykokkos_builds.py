@@ -59,6 +59,15 @@ def test_what_follows_a_directive_is_made_of_its_python_line(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KERNELS)
+def test_the_way_out_of_a_block_is_glue(name: str) -> None:
+    """It would be a line of threads that go around its last statement."""
+    text = (FIXTURES / "recorded" / name / "functor.hpp").read_text()
+    ends = re.findall(r'^#line \d+ "([^"\n]+)"\n *\}', text, re.MULTILINE)
+    assert set(ends) == {"pk_glue.hpp"}
+    assert not [code for _, _, code in _PLACE.findall(text) if code.rstrip().endswith("};")]
+
+
+@pytest.mark.parametrize("name", KERNELS)
 def test_heads_and_what_follows_a_function_are_glue(name: str) -> None:
     text = (FIXTURES / "recorded" / name / "functor.hpp").read_text()
     for head in re.finditer(r"^KOKKOS_FUNCTION .*\{ *$", text, re.MULTILINE):

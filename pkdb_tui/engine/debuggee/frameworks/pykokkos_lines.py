@@ -18,14 +18,20 @@ _PLACE = "pkdb_place"
 _MET = "pkdb_met"  # places met so far in a function
 _FUNCTIONS = ("MethodDecl", "FunctionDecl", "LambdaExpr")
 TURN = "#turn"  # behind a file's name: the test of a loop
+_NOP = 'asm volatile("nop");'
 _KOKKOS_LAMBDA = re.compile(r"KOKKOS_LAMBDA *\([^)]*\) *\{")
 
 
 def tag_tree(tree: ast.AST, file: str) -> None:
-    """Mark every statement of a parsed file with the file it came from."""
+    """Mark every statement of a parsed file that has code with the file it came from."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.stmt):
+        if isinstance(node, ast.stmt) and not _is_text(node):
             setattr(node, _FILE, file)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    """A docstring or another constant standing alone."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def directive(file: str, line: int) -> str:
@@ -88,7 +94,7 @@ def _serialize(original: Any, before: Callable[[tuple[str, int]], str]) -> Any:
             met.add(place)
         setattr(self, _PLACE, place or around)
         turns = _with_turns(self, node, place, stops) if place is not None else ""
-        text: str = turns or original(self, node)
+        text: str = turns or (_NOP if place is not None and _is_empty(node) else original(self, node))
         setattr(self, _PLACE, around)
         setattr(self, _MET, met)
         if place is None:
@@ -102,9 +108,15 @@ def _serialize(original: Any, before: Callable[[tuple[str, int]], str]) -> Any:
         if type(node).__name__ in ("MethodDecl", "FunctionDecl", "RecordDecl", "ConstructorDecl"):
             return directive(GLUE, 1) + text + directive(GLUE, 1)
         text = _KOKKOS_LAMBDA.sub(lambda head: directive(GLUE, 1) + head.group() + directive(*place), text)
-        return ("" if turns else stops) + directive(*place) + _on_one_line(text)
+        # What follows is glue: a way out of a branch or loop would be a line of threads that never came to it.
+        return ("" if turns else stops) + directive(*place) + _on_one_line(text) + directive(GLUE, 1)
 
     return serialize
+
+
+def _is_empty(node: Any) -> bool:
+    """`pass`, which is a line that threads come to, but which PyKokkos makes no code of."""
+    return type(node).__name__ == "EmptyStmt"
 
 
 def _main_body(original: Any) -> Any:

@@ -185,12 +185,13 @@ class KernelSide:
             return NativeBreakpoint(
                 id=entry.id, watch=await self._watched(entry), condition=spec.condition, threads=threads
             )
-        source, condition, judged, held, why = entry.file, spec.condition, False, "", ""
+        source, condition, judged, held, why, bit = entry.file, spec.condition, False, "", "", -1
         entry.slow = ""
         if condition and self.kernel is not None:
             if self._compiled.get(entry.id) == condition:
                 place = next(c for c in self.kernel.conditions if c.id == entry.id)
                 source, condition, held, why = place.file, "", place.held, place.why
+                bit = -1 if place.state else place.number
             else:
                 condition = await self._as_c(entry)
                 judged = not condition
@@ -207,6 +208,7 @@ class KernelSide:
             speaks=bool(spec.log),
             held=held,
             why=why,
+            bit=bit,
         )
 
     async def _watched(self, entry: Entry) -> str:

@@ -285,8 +285,8 @@ class SubstitutionBody(Message, kw_only=True):
 class CompiledCondition(Message, kw_only=True):
     """A breakpoint condition built into the kernel: the native breakpoint goes on `line` of source name `file`.
 
-    All of a Python line share that place. `state` is the C variable that has their outcomes, this one's with `number`;
-    it is empty on a device, where each has a place of its own.
+    All of a Python line share that place. `state` is the C variable that has their outcomes, this one's with `number`.
+    It is empty on a device, where each outcome has a place, `file.OUTCOME`, this condition's being the bit `number`.
     """
 
     id: int

@@ -30,7 +30,8 @@ class PlacedCondition(NamedTuple):
 
     `state` is the C++ variable that has the outcomes of all the line's conditions in this pass: `pk_met` says whether
     any holds, and of the one with this `number` `pk_held[number]` whether it does and `pk_each[number].pk_why` why it
-    can't be told. It is empty on a device, where each condition has a place of its own.
+    can't be told. It is empty on a device, where each outcome of all the line's conditions has a place of its own: the
+    source name `file.OUTCOME`, in whose number the bit `number` says whether this one holds.
     """
 
     file: str

@@ -25,6 +25,7 @@ _NATIVE = {
     ast.LShift: "<<=", ast.RShift: ">>=",
 }  # fmt: skip
 _JOINS = {"sum": "pk::Sum", "min": "pk::Min", "max": "pk::Max"}
+TOGETHER = 3  # conditions of a line that a device takes: which of them hold has as many places as there are outcomes
 
 
 class FunctionTranslator(Calls):
@@ -84,10 +85,9 @@ class FunctionTranslator(Calls):
             return
         self._met.add(node.lineno)
         texts = [self._condition(condition) for condition in conditions]
-        if self.program.device:
-            self._one_by_one(conditions, texts, node.lineno)
-        elif any(texts):
-            self._together(conditions, texts, node.lineno)
+        if any(texts):
+            place = self._apart if self.program.device else self._together
+            place(conditions, texts, node.lineno)
 
     def _condition(self, condition: Condition) -> str:
         """A C++ lambda that tells whether a condition holds; empty where it is refused."""
@@ -99,7 +99,10 @@ class FunctionTranslator(Calls):
             return ""
         finally:
             self.in_condition = False
-        return f"[&] {{ return bool({text}); }}"
+        return f"[&]({self._given()}) {{ return bool({text}); }}"
+
+    def _given(self) -> str:
+        return "pk::Condition& pk_condition" if self.program.device else ""
 
     def _together(self, conditions: Sequence[Condition], texts: Sequence[str], line: int) -> None:
         """One place for all conditions of a line: a thread stops there once, whichever of them hold."""
@@ -112,13 +115,24 @@ class FunctionTranslator(Calls):
         self.glue(f"if ({state}.hold({tests}))")
         self.lines += [f"#line {line} {c_string(name)}", "    " * self.depth + '{ asm volatile("nop"); }']
 
-    def _one_by_one(self, conditions: Sequence[Condition], texts: Sequence[str], line: int) -> None:
-        for condition, text in zip(conditions, texts, strict=True):
+    def _apart(self, conditions: Sequence[Condition], texts: Sequence[str], line: int) -> None:
+        """A place for each outcome of a line's conditions: a thread stops there once, and that tells which hold."""
+        for condition in conditions[TOGETHER:]:
+            self.program.refused.setdefault(condition.id, f"{TOGETHER} of a line is all that a device takes")
+        texts = texts[:TOGETHER]
+        name, state, found = f"{self.file}#pkdb{line}", f"pk_at_{line}", f"pk_met_{line}"
+        outcomes = {0}
+        for number, (condition, text) in enumerate(zip(conditions, texts, strict=False)):
             if text:
-                name = f"{self.file}#pkdb{condition.id}"
-                self.program.placed[condition.id] = PlacedCondition(name, line)
-                self.glue(f"if (pk::Condition pk_condition; pk_condition.holds({text}))")
-                self.lines += [f"#line {line} {c_string(name)}", "    " * self.depth + "{ PK_LINE; }"]
+                self.program.placed[condition.id] = PlacedCondition(name, line, "", number)
+                outcomes |= {outcome | 1 << number for outcome in outcomes}
+        tests = ", ".join(text or f"[]({self._given()}) {{ return false; }}" for text in texts)
+        self.glue(f"pk::Conditions<{len(texts)}> {state};")
+        self.glue(f"const int {found} = {state}.outcome({tests});")
+        for outcome in sorted(outcomes):
+            self.glue(f"if ({found} == {outcome})")
+            self.lines += [f"#line {line} {c_string(f'{name}.{outcome}')}", "    " * self.depth + "{ PK_LINE; }"]
+        self.glue("{ PK_LINE; }")  # nvcc sees no new line where only the file is another one
 
     # --- assignments ---
 

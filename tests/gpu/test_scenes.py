@@ -11,8 +11,8 @@ from cuda_scenes import SCENES, Live
 
 @pytest.mark.parametrize("name", SCENES)
 async def test_scene(name: str) -> None:
-    scene, program, variables = SCENES[name]
-    stage = Live(*program, **variables)
+    scene, program, conditions = SCENES[name]
+    stage = Live(*program, conditions=conditions)
     try:
         await stage.kernel_comes()
         await scene(stage)

@@ -7,7 +7,7 @@ import pytest
 from pkdb_tui.commands.looking import device_thread
 from pkdb_tui.engine.errors import NativeError, NativeUnavailable, UsageError
 from pkdb_tui.engine.native.cuda import CudaController
-from pkdb_tui.engine.native.grid import Grid, Row, rows_of, spoken, threads_beyond, triple
+from pkdb_tui.engine.native.grid import Grid, outside, rows_of, spoken, triple
 from pkdb_tui.engine.native.mi import parse_body
 
 RECORD = (
@@ -46,9 +46,10 @@ def test_rows_are_those_of_the_kernel_that_is_stopped() -> None:
 
 
 def test_hits_are_counted_once() -> None:
-    rows = [Row(0, 399, 1, "x.py", 3), Row(500, 509, 1, "x.py", 3)]
-    assert threads_beyond(rows, []) == 410
-    assert threads_beyond(rows, [(0, 99), (390, 504)]) == 295
+    threads = [*range(400), *range(500, 510)]
+    assert outside(threads, []) == 410
+    assert outside(threads, [(390, 504), (0, 99)]) == 295
+    assert outside(reversed(threads), [(0, 0), (509, 600)]) == 408
 
 
 def test_a_place_that_is_none() -> None:

@@ -38,6 +38,7 @@ class NativeBreakpoint(msgspec.Struct, frozen=True, kw_only=True):
     judged: bool = False  # its owner says at each hit whether the condition holds
     held: str = ""  # C text: whether its compiled-in condition holds, one of those that `source` has at its line
     why: str = ""  # C text: why that can't be told
+    bit: int = -1  # on a device: its compiled-in condition among those that `source` has at its line
     speaks: bool = False  # a log point: its owner lets it speak, and nothing stops
     watch: str = ""
 
@@ -107,6 +108,12 @@ class StopCause(StrEnum):
     SIGNAL = "signal"
     WATCHPOINT = "watchpoint"
     BOUNDS = "bounds"
+
+
+def failed_text(ids: Sequence[int], failures: Mapping[int, str]) -> str:
+    """Why conditions could not be evaluated, of which breakpoint where more than one of them stops."""
+    found = [(number, failures[number]) for number in sorted(ids) if number in failures]
+    return "; ".join(f"condition{f' of {number}' if len(ids) > 1 else ''} failed: {why}" for number, why in found)
 
 
 class NativeStop(msgspec.Struct, frozen=True, kw_only=True):

@@ -68,7 +68,9 @@ class CudaController(CudaProcess):
     # --- a launch ---
 
     async def load_kernel(self, kernel: KernelReady) -> None:
-        await self.ask("load", {"entry": kernel.entry, "name": kernel.kernel, "lines": kernel.lines})
+        conditions = [(placed.file, placed.line, placed.number) for placed in kernel.conditions]
+        facts = {"entry": kernel.entry, "name": kernel.kernel, "lines": kernel.lines, "conditions": conditions}
+        await self.ask("load", facts)
         self.kernel = kernel
 
     async def place(self, breakpoints: Sequence[NativeBreakpoint]) -> list[NativePlacement]:

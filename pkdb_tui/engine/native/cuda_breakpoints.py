@@ -7,14 +7,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pkdb_tui.engine.native.base import Hit, NativeBreakpoint, NativePlacement, StopCause, ThreadsChanged
-from pkdb_tui.engine.native.grid import Row, threads_beyond
+from pkdb_tui.engine.native.base import (
+    Hit,
+    NativeBreakpoint,
+    NativePlacement,
+    StopCause,
+    ThreadsChanged,
+    failed_text,
+)
+from pkdb_tui.engine.native.grid import Row, outside
 from pkdb_tui.engine.protocol import KernelReady
 
 if TYPE_CHECKING:
     from pkdb_tui.engine.native.cuda import CudaController
 
-
+JUDGED = 4096  # threads at one place for which a condition that isn't built in is evaluated at a stop
 NUMBER = (
     "(((blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x) * (blockDim.x * blockDim.y * blockDim.z)"
     " + (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x)"
@@ -92,7 +99,8 @@ class DeviceBreakpoints:
         if wanted.function:
             placed.reason = "kernels on a device take breakpoints on lines only: name the function's first line"
             return ()
-        answer = await self._controller.ask("where", {"source": _real(wanted.source), "line": wanted.line})
+        asked = {"source": _real(wanted.source), "line": wanted.line, "bit": wanted.bit}
+        answer = await self._controller.ask("where", asked)
         following = f"; the next one is {answer['next']}" if answer["next"] else ""
         placed.reason = f"line {wanted.line} is not a kernel line{following}" if answer["known"] else ""
         placed.pending = not answer["known"]
@@ -210,25 +218,20 @@ class DeviceBreakpoints:
     ) -> Meeting | None:
         grid = self._controller.grid
         focus = grid.number(tuple(place["block"]), tuple(place["thread"]))
-        groups = [row for row in rows if row.address == address]
+        groups = [(row.first, row.last) for row in rows if row.address == address]
+        everyone = [thread for first, last in groups for thread in range(first, last + 1)]
         known = self._counted.get(address, [])
-        fresh = threads_beyond(groups, known)
-        self._counted[address] = [(row.first, row.last) for row in groups]
-        text = await self._controller.ask("failure") if "#pkdb" in str(place["source"]) else ""
+        self._counted[address] = groups
+        failures = await self._failures(here) if "#pkdb" in str(place["source"]) else {}
         ids: list[int] = []
         hits: dict[int, int] = {}
         thread = -1
         for placed in here:
             wanted = placed.wanted
-            alone = bool(wanted.threads or wanted.condition)  # cuda-gdb tells the one thread for which it holds
-            threads = [focus] if alone else [t for row in groups for t in range(row.first, row.last + 1)]
-            if wanted.judged:
-                verdicts = await self._judge(wanted.id, threads)
-                threads = [t for t in threads if verdicts.get((wanted.id, t), "") is not None]
-                text = text or next((why for why in verdicts.values() if why), "")
-                count = len(threads)
-            else:
-                count = 1 if alone else fresh
+            threads, why = await self._met(wanted, everyone, focus)
+            if why:
+                failures[wanted.id] = why
+            count = outside(threads, known)
             if not threads or (not count and cause is None):
                 continue
             hits[wanted.id] = count
@@ -237,7 +240,7 @@ class DeviceBreakpoints:
             if before + count <= wanted.ignore:
                 continue
             if wanted.speaks:
-                await self._speak(wanted.id, threads, text)
+                await self._speak(wanted.id, threads, failures.get(wanted.id, ""))
                 continue
             ids.append(wanted.id)
             preferred = self._controller.focus if self._controller.focus in threads else focus
@@ -249,8 +252,37 @@ class DeviceBreakpoints:
                 self._passed(hits)
                 return None
             return Meeting(cause, hits=hits)
-        failed = f"condition failed: {text}" if text else ""
+        failed = failed_text(ids, failures)
         return Meeting(StopCause.BREAKPOINT, tuple(ids), hits, failed, thread if thread != focus else -1)
+
+    async def _met(self, wanted: NativeBreakpoint, threads: Sequence[int], focus: int) -> tuple[Sequence[int], str]:
+        """Those of the threads at its place that a breakpoint is for, and why a condition can't be told.
+
+        Several may stand there: cuda-gdb stops for the first thread that any of them is for, and tells no others.
+        """
+        if wanted.threads:
+            threads = [thread for thread in threads if thread in wanted.threads]
+        if wanted.condition:
+            near = sorted(threads, key=lambda thread: thread != focus)[:JUDGED]
+            places = [self._controller.grid.place(thread) for thread in near]
+            asked = {"condition": wanted.condition, "threads": places}
+            told = dict(zip(near, await self._controller.ask("holding", asked), strict=True)) if near else {}
+            await self._controller.select(focus)
+            why = next((why for _, why in told.values() if why), "")
+            return sorted(thread for thread, (held, _) in told.items() if held), why
+        if wanted.judged:
+            verdicts = await self._judge(wanted.id, threads)
+            held = [thread for thread in threads if verdicts.get((wanted.id, thread), "") is not None]
+            return held, next((why for why in verdicts.values() if why), "")
+        return threads, ""
+
+    async def _failures(self, here: Sequence[Placed]) -> dict[int, str]:
+        """Why conditions that are built in could not be evaluated by the thread in focus, by breakpoint."""
+        own = [placed.wanted for placed in here if placed.wanted.bit >= 0]
+        if not own:
+            return {}
+        told = await self._controller.ask("failures", {"line": own[0].line, "bits": [wanted.bit for wanted in own]})
+        return {wanted.id: why for wanted, why in zip(own, told, strict=True) if why}
 
     def _passed(self, hits: Mapping[int, int]) -> None:
         """Count hits that stop nobody."""
@@ -272,7 +304,7 @@ class DeviceBreakpoints:
 def _differs(placed: NativeBreakpoint, wanted: NativeBreakpoint | None) -> bool:
     if wanted is None:
         return True
-    names = ("source", "line", "function", "watch", "condition", "threads")
+    names = ("source", "line", "function", "watch", "condition", "threads", "bit")
     return any(getattr(placed, name) != getattr(wanted, name) for name in names)
 
 

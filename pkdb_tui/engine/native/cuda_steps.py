@@ -46,7 +46,7 @@ class DeviceSteps:
 
     async def _until(self, start: Mapping[str, Any], line: int) -> None:
         controller = self._controller
-        answer = await controller.ask("where", {"source": start["file"], "line": line})
+        answer = await controller.ask("where", {"source": start["file"], "line": line, "bit": -1})
         if not answer["addresses"]:
             following = f" The next one is {answer['next']}." if answer["next"] else ""
             raise NativeError(f"Line {line} is not a kernel line.{following}")
@@ -95,11 +95,13 @@ class DeviceSteps:
     @staticmethod
     def _next(kind: StepKind, first: str, start: Mapping[str, Any], place: Mapping[str, Any]) -> str | None:
         """How to go on from here; None where the step ends."""
+        if place.get("glue"):
+            return "-exec-next"  # between two lines
         if not place["file"]:
             return "-exec-continue"
         if not place["at_top"]:
             return "-exec-finish"
         same = all(start[name] == place[name] for name in ("file", "line", "depth"))
-        if kind is not StepKind.FINISH and same and not place.get("begins"):
-            return first  # back in the middle of the line it came from
+        if kind is not StepKind.FINISH and same and ("#pkdb" in start["source"] or not place.get("begins")):
+            return first  # on from the line's conditions, or back in the middle of the line it came from
         return None

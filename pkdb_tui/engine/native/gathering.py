@@ -15,6 +15,7 @@ from pkdb_tui.engine.native.base import (
     PauseMissed,
     StopCause,
     ThreadsChanged,
+    failed_text,
 )
 from pkdb_tui.engine.native.threads import Arrival
 from pkdb_tui.engine.native.waiting import Waiting
@@ -259,7 +260,7 @@ class Gathering:
         ids = tuple(sorted({number for arrival in shown for number in arrival.ids}))
         text = first.text if first is not None else ""
         if cause is StopCause.BREAKPOINT:
-            text = _why_failed(ids, sorted(shown, key=self._order))
+            text = failed_text(ids, _failures(sorted(shown, key=self._order)))
         return NativeStop(
             cause=cause,
             thread=controller.threads.kernel_number(focus.number) if focus is not None else 0,
@@ -283,11 +284,9 @@ class Gathering:
         self._send(NativeStop(cause=StopCause.STEP, thread=resting[0], text=trouble or text, threads=states))
 
 
-def _why_failed(ids: Sequence[int], shown: Sequence[Arrival]) -> str:
-    """Why conditions could not be evaluated, of which breakpoint where more than one stops; by the first thread."""
+def _failures(shown: Sequence[Arrival]) -> dict[int, str]:
+    """Why conditions could not be evaluated, by breakpoint; of the first thread for which one couldn't."""
     failures: dict[int, str] = {}
     for arrival in shown:
         failures = {**arrival.failures, **failures}
-    if len(ids) == 1:
-        return "".join(f"condition failed: {why}" for why in failures.values())
-    return "; ".join(f"condition of {number} failed: {why}" for number, why in sorted(failures.items()))
+    return failures

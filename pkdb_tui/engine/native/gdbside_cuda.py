@@ -17,92 +17,16 @@ sys.path.append(os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__f
 
 from pkdb_tui.engine.native import gdbside_breakpoints as breakpoints
 from pkdb_tui.engine.native import gdbside_commands as commands
+from pkdb_tui.engine.native import gdbside_cuda_lines as lines
 from pkdb_tui.engine.native import gdbside_frames as frames
 from pkdb_tui.engine.native import gdbside_names as names
 from pkdb_tui.engine.native import gdbside_values as values
+from pkdb_tui.engine.native.gdbside_places import holds
 from pkdb_tui.engine.native.gdbside_symbols import Body, function_at, kernel
 
 PIECE = 1 << 20  # bytes of a device's memory read at once
+GLUE = "pk_glue.cpp"  # what generated code that is nobody's line is called
 GIVEN = "pk_a_"  # before the names of the arguments in the function that calls the workunit
-
-Rows = list[tuple[int, int]]  # (line, address), by address
-
-
-def load(argument: Body) -> Body:
-    """Remember the kernel under way."""
-    kernel.clear()
-    kernel.update(argument)
-    return {}
-
-
-# --- lines ---
-
-
-def tables(source: str, lines: list[int]) -> list[Rows]:
-    """The line tables of a source in the modules that are on the device."""
-    found: dict[str, Rows] = {}  # by module
-    for line in lines:
-        try:
-            _, locations = gdb.decode_line(f"{names.quoted(source)}:{line}")
-        except gdb.error:
-            continue
-        for location in locations or ():
-            symtab = location.symtab
-            if symtab is None or symtab.filename != source:
-                continue
-            if symtab.objfile.filename not in found:
-                rows = [(entry.line, entry.pc) for entry in symtab.linetable() if entry.line > 0]
-                found[symtab.objfile.filename] = sorted(rows, key=lambda row: row[1])
-    return list(found.values())
-
-
-def where(argument: Body) -> Body:
-    """Addresses of a line, the next line with code, and whether any module has the source.
-
-    A loop's line has several: where it begins, and where each turn comes back to.
-    """
-    source, line = argument["source"], argument["line"]
-    lines = kernel.get("lines", {}).get(names.python_name(source), [])
-    addresses: set[int] = set()
-    following, known = 0, False
-    for rows in tables(source, [line, *lines]):
-        known = known or spanned(rows, line)
-        for place, (number, address) in enumerate(rows):
-            if number == line and (place == 0 or rows[place - 1][0] != line):
-                addresses.add(address)
-            elif number > line and (not following or number < following):
-                following = number
-    return {"addresses": sorted(addresses), "next": following, "known": known}
-
-
-def spanned(rows: Rows, line: int) -> bool:
-    """Whether a line lies in one of the functions that are there, with code of its own or without."""
-    spans: dict[str, list[int]] = {}
-    for number, address in rows:
-        function = function_at(address)
-        if function is not None:
-            spans.setdefault(function.name, []).append(number)
-    return any(min(numbers) <= line <= max(numbers) for numbers in spans.values())
-
-
-def entry(argument: Body) -> Body:
-    """Where the workunit's first line begins."""
-    found: dict[str, int] = {}
-    for source, lines in kernel.get("lines", {}).items():
-        for rows in tables(source, lines):
-            for _, address in rows:
-                function = function_at(address)
-                if function is not None and names.qualified(function.name).endswith("::" + kernel["entry"]):
-                    found[function.name] = min(address, found.get(function.name, address))
-    return {"addresses": sorted(found.values())}
-
-
-def symbol(argument: Body) -> Body:
-    try:
-        _, locations = gdb.decode_line(argument["symbol"])
-    except gdb.error:
-        return {"addresses": []}
-    return {"addresses": [location.pc for location in locations or ()]}
 
 
 # --- the thread in focus ---
@@ -137,11 +61,13 @@ def place(argument: Body) -> Body:
         "line": 0,
         "at_top": found is not None and found.level() == 0,
         "depth": frames.entry_level(),
+        "glue": False,
     }
+    body["glue"] = body["depth"] >= 0 and os.path.basename(body["source"]) == GLUE
     if found is not None:
         shown = frames.frame_body(found, False)
         body.update(file=shown["file"], line=shown["line"], level=found.level())
-        body["begins"] = any(frame.pc() == pc for rows in tables(body["source"], [sal.line]) for _, pc in rows)
+        body["begins"] = any(frame.pc() == pc for rows in lines.tables(body["source"], [sal.line]) for _, pc in rows)
     return body
 
 
@@ -262,18 +188,27 @@ def label_at(address: int) -> str:
         return ""
 
 
-def failure(argument: Body) -> str:
-    """Why a condition that is built into the kernel could not be evaluated, where the focus stands behind it."""
-    try:
-        found = gdb.newest_frame().read_var("pk_condition")
-        kind = int(found["pk_fault"])
-        if kind == 1:
-            return (
-                f"index {int(found['pk_index'])} in dimension {int(found['pk_dim'])}, extent {int(found['pk_extent'])}"
-            )
-    except (ValueError, gdb.error):
-        return ""
-    return "division by zero" if kind == 2 else ""
+def failures(argument: Body) -> list[str]:
+    """Why conditions that are built in at a line could not be evaluated, by bit, where the focus stands behind them."""
+    found = []
+    for bit in argument["bits"]:
+        try:
+            each = gdb.newest_frame().read_var(f"pk_at_{argument['line']}")["pk_each"][bit]
+            kind, index, dim, extent = (int(each[f"pk_{name}"]) for name in ("fault", "index", "dim", "extent"))
+        except (ValueError, gdb.error):
+            kind = index = dim = extent = 0
+        beyond = f"index {index} in dimension {dim}, extent {extent}"
+        found.append({1: beyond, 2: "division by zero"}.get(kind, ""))
+    return found
+
+
+def holding(argument: Body) -> list[tuple[bool, str]]:
+    """For which threads C text is true, and why that can't be told."""
+    found = []
+    for block, thread in argument["threads"]:
+        focus({"block": block, "thread": thread})
+        found.append(holds(argument["condition"]))
+    return found
 
 
 # --- memory ---
@@ -307,10 +242,10 @@ def write(argument: Body) -> Body:
 
 
 COMMANDS: dict[str, Callable[[Any], Any]] = {
-    "load": load,
-    "where": where,
-    "entry": entry,
-    "symbol": symbol,
+    "load": lines.load,
+    "where": lines.where,
+    "entry": lines.entry,
+    "symbol": lines.symbol,
     "insert": breakpoints.insert,
     "remove": breakpoints.remove,
     "enable": breakpoints.enable,
@@ -320,7 +255,8 @@ COMMANDS: dict[str, Callable[[Any], Any]] = {
     "variables": variables,
     "variables-of-threads": variables_of_threads,
     "fault": fault,
-    "failure": failure,
+    "failures": failures,
+    "holding": holding,
     "read": read,
     "write": write,
 }

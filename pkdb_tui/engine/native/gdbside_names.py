@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-MARK = re.compile(r"#(pkdb\d+|turn)$")
-CONDITIONS = re.compile(r"#pkdb\d+$")  # behind a file's name: the place of conditions that are compiled in
+MARK = re.compile(r"#(pkdb\d+(\.\d+)?|turn)$")
+CONDITIONS = re.compile(r"#pkdb\d+(\.\d+)?$")  # behind a file's name: a place of conditions that are compiled in
 TURN = "#turn"  # behind a file's name: the test of a loop, which each turn comes to
 
 

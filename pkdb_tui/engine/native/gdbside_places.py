@@ -52,9 +52,9 @@ class Place(gdb.Breakpoint):  # type: ignore[misc]
                 counts = False  # nothing in the process tells: the owner knows
             elif number not in rule.threads:
                 return False
-        met, failure = _holds(self.when)
-        holds, failed = _holds(rule.condition) if met else (False, "")
-        if not holds:
+        met, failure = holds(self.when)
+        held, failed = holds(rule.condition) if met else (False, "")
+        if not held:
             return False
         if counts:
             rule.hits += 1
@@ -65,7 +65,8 @@ class Place(gdb.Breakpoint):  # type: ignore[misc]
         return True
 
 
-def _holds(condition: str) -> tuple[bool, str]:
+def holds(condition: str) -> tuple[bool, str]:
+    """Whether C text is true in the frame selected, and why that can't be told: then it counts as true."""
     if not condition:
         return True, ""
     try:

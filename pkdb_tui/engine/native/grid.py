@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -95,10 +96,12 @@ def rows_of(body: Mapping[str, Any], grid: Grid, kernel: str) -> list[Row]:
     return sorted(found, key=lambda row: row.first)
 
 
-def threads_beyond(rows: Iterable[Row], known: Sequence[tuple[int, int]]) -> int:
-    """How many threads of these rows lie in none of the known (disjoint) ranges."""
+def outside(threads: Iterable[int], ranges: Sequence[tuple[int, int]]) -> int:
+    """How many threads lie in none of these (disjoint) ranges."""
+    ordered = sorted(ranges)
+    firsts = [first for first, _ in ordered]
     total = 0
-    for row in rows:
-        inside = sum(max(0, min(row.last, last) - max(row.first, first) + 1) for first, last in known)
-        total += row.count - inside
+    for thread in threads:
+        place = bisect.bisect(firsts, thread)
+        total += place == 0 or ordered[place - 1][1] < thread
     return total

@@ -61,8 +61,18 @@ struct Condition {
     int pk_dim = 0;
     int64_t pk_index = 0, pk_extent = 0;
     template <class F> __device__ __noinline__ bool holds(F test) {
-        const bool found = test();
+        const bool found = test(*this);
         return found || pk_fault;
+    }
+};
+
+// All conditions of a line, evaluated as a thread comes to it: which of them hold, each as a bit.
+template <int N> struct Conditions {
+    Condition pk_each[N];
+    template <class... F> __device__ __noinline__ int outcome(F... tests) {
+        int number = 0, found = 0;
+        ((found |= int(pk_each[number].holds(tests)) << number, ++number), ...);
+        return found;
     }
 };
 template <class T, int R, class... I> __device__ inline T met(Condition& condition, const View<T, R>& view, I... index) {

@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,8 @@ PROGRAMS = ROOT / "tests" / "gpu" / "programs"
 RECORDED = ROOT / "tests" / "fixtures" / "recorded" / "cuda"
 CHECKOUT = "/checkout"  # what stands for this one's path in a record
 PATIENCE = 40.0
+
+Conditions = Sequence[tuple[int, int, str]]  # (breakpoint, line, expression) of those to be built in
 
 
 class Stage:
@@ -72,7 +74,7 @@ class Stage:
         return [placement.locations for placement in placed]
 
     def at(self, number: int, line: int, **more: Any) -> NativeBreakpoint:
-        return NativeBreakpoint(id=number, source=self.kernel.file, line=line, **more)
+        return NativeBreakpoint(**{"id": number, "source": self.kernel.file, "line": line, **more})
 
     async def named(self, thread: int) -> dict[str, NativeVariable]:
         """The variables of a thread's innermost kernel frame."""
@@ -105,15 +107,16 @@ class Played(Stage):
 class Live(Stage):
     """On a device: a program in a process of its own, and every word of cuda-gdb written down."""
 
-    def __init__(self, program: str, *arguments: str, **variables: str) -> None:
+    def __init__(self, program: str, *arguments: str, conditions: Conditions = ()) -> None:
         super().__init__()
+        path = str(PROGRAMS / program)
+        built_in = [{"id": n, "file": path, "line": line, "expression": text} for n, line, text in conditions]
         self._lines: list[str] = []
         host = Path(__file__).with_name("minikokkos_host.py")
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
         self._process = subprocess.Popen(
-            [sys.executable, str(host), str(PROGRAMS / program), "[]", *arguments],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
-            env={**environment, **variables},
+            [sys.executable, str(host), path, json.dumps(built_in), *arguments],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True, env=environment,
         )  # fmt: skip
         self.pid = self._process.pid
         self._listen()
@@ -238,9 +241,29 @@ async def spin(stage: Stage) -> None:
     assert (await stage.named(stop.thread))["n"].value == 300000000
 
 
+async def passes(stage: Stage) -> None:
+    """A stop for each pass of a thread through a line with conditions built in."""
+    controller = stage.controller
+    first, second = stage.kernel.conditions
+    held = [stage.at(placed.id, 16, source=placed.file, bit=placed.number) for placed in (first, second)]
+    assert await stage.begin(*held, stage.at(3, 16, threads=(37,))) == [2, 2, 4]
+    told = {}
+    for _ in range(2):
+        stop = await stage.stop()
+        assert stop.cause is StopCause.BREAKPOINT
+        told[stop.thread] = stop.breakpoints
+        assert stop.hits == dict.fromkeys(stop.breakpoints, 1)
+        assert (await stage.named(stop.thread))["j"].value == stop.thread
+        await controller.resume()
+    assert told == {36: (2,), 37: (1, 2, 3)}
+    await stage.over()
+    await controller.launch_ended()
+
+
 Scene = Callable[[Stage], Awaitable[None]]
-SCENES: dict[str, tuple[Scene, tuple[str, ...], dict[str, str]]] = {
-    "rows": (rows, ("rows.py",), {}),
-    "beyond": (beyond, ("faults.py", "beyond"), {}),
-    "spin": (spin, ("faults.py", "spin", "300000000"), {}),
+SCENES: dict[str, tuple[Scene, tuple[str, ...], Conditions]] = {
+    "rows": (rows, ("rows.py",), ()),
+    "passes": (passes, ("rows.py",), [(1, 16, "j == 37"), (2, 16, "j > 35 and j < 38")]),
+    "beyond": (beyond, ("faults.py", "beyond"), ()),
+    "spin": (spin, ("faults.py", "spin", "300000000"), ()),
 }

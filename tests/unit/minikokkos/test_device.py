@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -54,6 +55,9 @@ def programs(load: Any) -> dict[str, Program]:
     conditions = [
         Condition(1, file, 12, "i == 3 and x[i, 5] // 2 > 1"),  # the line of `t += …`
         Condition(2, file, 11, "k == 1"),  # the line of the loop
+        Condition(3, file, 12, "nowhere == 3"),
+        Condition(4, file, 12, "k < 2"),
+        Condition(5, file, 12, "k < 1"),
     ]
     return {
         "work": Program(definition(module.work), "for", "range", 1, TYPES, (), conditions, debug=True, device=True),
@@ -70,9 +74,16 @@ def test_the_text_is_cuda_with_python_lines(programs: dict[str, Program]) -> Non
     assert "__global__ void pk_kernel(const pk_Words pk_given)" in program.source
     assert f'#line 12 "{file}"\n' in program.source
     assert "omp" not in program.source
-    assert program.placed == {1: (f"{file}#pkdb1", 12, "", 0)}
+    assert program.placed == {1: (f"{file}#pkdb12", 12, "", 0), 4: (f"{file}#pkdb12", 12, "", 2)}
+    places = [line.rpartition("#")[2] for line in program.source.splitlines() if "#pkdb" in line]
+    assert places == ['pkdb12.0"', 'pkdb12.1"', 'pkdb12.4"', 'pkdb12.5"']
+    assert "const int pk_met_12 = pk_at_12.outcome([&](pk::Condition& pk_condition) { return bool(" in program.source
     assert "pk::met(pk_condition, x, i, 5)" in program.source
-    assert program.refused == {2: "a loop's line on a device"}
+    assert program.refused == {
+        2: "a loop's line on a device",
+        3: "nowhere is not defined in this kernel",
+        5: "3 of a line is all that a device takes",
+    }
     assert "struct pk_Words { int64_t w[14]; };" in program.source  # 3, the range, 5 of x, 3 of y, s
     assert "pk::join_block<double, pk::Sum>(pk_sum, pk_parts);" in programs["total"].source
     assert "pk::join_block<float, pk::Min>" in programs["least"].source
@@ -96,6 +107,20 @@ def test_the_text_compiles(programs: dict[str, Program], name: str, tmp_path: Pa
     command = [cuda.nvcc(), *tools.common, *flags, "-c", f"-I{build.INCLUDE}", str(source), "-o", str(tmp_path / "k.o")]
     done = subprocess.run([word for word in command if word != "-shared"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not _nvcc() or not shutil.which("readelf"), reason="no nvcc, or no readelf")
+def test_outcomes_of_conditions_and_their_statement_have_places(programs: dict[str, Program], tmp_path: Path) -> None:
+    tools = build.device_toolchain("-arch=sm_90")
+    source, made = tmp_path / "kernel.cpp", str(tmp_path / "kernel.cubin")
+    source.write_text(programs["work"].source)
+    flags = [word for word in (*tools.common, *tools.debug) if word != "-shared"]
+    subprocess.run([cuda.nvcc(), *flags, "-cubin", f"-I{build.INCLUDE}", str(source), "-o", made], check=True)
+    read = ["readelf", "--debug-dump=decodedline", "--wide", made]
+    told = subprocess.run(read, capture_output=True, text=True, check=True).stdout
+    name = Path(programs["work"].kernel.file).name
+    rows = re.findall(rf"^{re.escape(name)}(\S*) +12 ", told, re.MULTILINE)
+    assert rows == ["#pkdb12.0", "#pkdb12.1", "#pkdb12.4", "#pkdb12.5", ""]
 
 
 def test_complex_numbers_are_refused_by_line(load: Any) -> None:

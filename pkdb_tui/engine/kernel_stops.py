@@ -70,6 +70,7 @@ IN_OPTIMISED = (
     "It stops as soon as that is over. With a breakpoint in {kernel} its next launch is a debug build, "
     "which stops at once."
 )
+FATAL = "After an exception of the device the program ends as soon as it goes on: look around now, then `restart`."
 REASONS = {
     StopCause.BREAKPOINT: Reason.BREAKPOINT,
     StopCause.STEP: Reason.STEP,
@@ -402,6 +403,8 @@ class KernelStops:
         session.emit(BreakpointsChanged(breakpoints=session.breakpoints))
         session.enter(Phase.STOPPED_KERNEL)
         session.looking.emit_stop()
+        if stop.cause is StopCause.SIGNAL and session.kernels.controller.ends_faulty:
+            session.emit(Notice(text=FATAL))
         await session.after_stop()
 
     # --- asked by the native debugger while threads stand at breakpoints ---

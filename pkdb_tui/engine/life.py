@@ -37,6 +37,7 @@ LINE_HINT = (
     "started as `PYTHONFAULTHANDLER=1 pkdb-tui …` the program prints it."
 )
 CATCH_HINT = "If a kernel caused {signal}: `set catch on` and `restart` stop at the line where it happens."
+DEVICE_HINT = "`set catch on` and `restart` stop at the line of the kernel where that happens."
 TRAPPED = (
     "The native debugger ended while its breakpoints were in the program, and they ended the program. "
     "`restart` runs it again with all breakpoints."
@@ -247,6 +248,9 @@ class Life:
                 session.emit(Notice(text=CATCH_HINT.format(signal=fault)))
             if not session.ended_by and not {**os.environ, **session.options.environment}.get("PYTHONFAULTHANDLER"):
                 session.emit(Notice(text=LINE_HINT.format(signal=fault)))
+        ended_by = session.exit_cause.exception
+        if ended_by is not None and ended_by.type.endswith("KernelFault") and not session.settings["catchFaults"]:
+            session.emit(Notice(text=DEVICE_HINT))
         session.emit(Exited(cause=session.exit_cause))
         self.over.set()
 

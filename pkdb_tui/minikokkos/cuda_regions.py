@@ -108,7 +108,7 @@ def _launch(program: Program, policy: list[str]) -> list[str]:
 def _run(more: str) -> list[str]:
     return [
         f"    pk_kernel<<<unsigned(pk_blocks), {BLOCK}, 0, pk_stream>>>(pk_given{more});",
-        "    if (pk_well(cudaGetLastError())) pk_well(cudaStreamSynchronize(pk_stream));",
+        "    if (pk_well(cudaGetLastError()) && !pk_well(cudaStreamSynchronize(pk_stream))) pk_await_debugger();",
         "#ifdef PK_BOUNDS",
         "    if (!pk_failed) pk_take_fault();",
         "#endif",

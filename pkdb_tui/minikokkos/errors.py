@@ -37,3 +37,7 @@ class ArgumentError(MinikokkosError, TypeError):
 
 class DeviceError(MinikokkosError, RuntimeError):
     """A device that isn't there, or a kernel that failed on it."""
+
+
+class KernelFault(DeviceError):
+    """A kernel that failed on a device, which runs nothing for this process any more."""

@@ -19,7 +19,7 @@ from pkdb_tui.minikokkos.build import BOUNDS, HOST, Built, Toolchain, build, for
 from pkdb_tui.minikokkos.cpp_types import PACK
 from pkdb_tui.minikokkos.debug import Condition, DebugBuild, KernelSource
 from pkdb_tui.minikokkos.elements import from_words
-from pkdb_tui.minikokkos.errors import ArgumentError, DeviceError
+from pkdb_tui.minikokkos.errors import ArgumentError, KernelFault
 from pkdb_tui.minikokkos.policies import ExecutionPolicy, ExecutionSpace, RangePolicy
 from pkdb_tui.minikokkos.program import Definition, Program, definition
 
@@ -74,7 +74,7 @@ class Entry:
             self._team.value = 0
 
     def preload(self) -> None:
-        """Load the device's code. Raises DeviceError."""
+        """Load the device's code. Raises KernelFault."""
         self.built.library.pk_preload()
         if self._failed.value:
             self._raise()
@@ -84,7 +84,7 @@ class Entry:
         if self._failed.value == 1:
             raise IndexError(message)
         if self._failed.value == 3:
-            raise DeviceError(f"{self.program.kernel.name} failed on the device: {message}.")
+            raise KernelFault(f"{self.program.kernel.name} failed on the device: {message}.")
         raise ArgumentError(f"{self.program.kernel.name}: {message}")
 
 

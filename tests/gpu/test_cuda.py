@@ -184,22 +184,52 @@ def test_an_index_out_of_bounds_stops_at_its_line(plain: Plain) -> None:
     assert "IndexError: C index" in text
 
 
+FAULT = r"stopped: signal CUDA_EXCEPTION_\d+: [-\w ]+ faults.py:16 in"
+
+
 def test_an_exception_of_the_device_stops_at_its_line(plain: Plain) -> None:
     text = plain(
-        "faults.py",
-        "break 15",
-        "continue",
-        "delete",
-        "continue",
-        "where",
-        "locals",
-        "continue",
-        arguments=("far",),
+        "faults.py", "break 15", "continue", "delete", "continue", "where", "locals", "continue", arguments=("far",),
         options=("--no-bounds",),
-    )
-    assert re.search(r"stopped: signal CUDA_EXCEPTION_\d+: [\w ]+ faults.py:16 in far block 0 thread \d+", text)
+    )  # fmt: skip
+    assert re.search(rf"{FAULT} far block 0 thread \d+", text)
     assert re.search(r"^C +float64\[64\] +cuda$", text, re.MULTILINE)
+    assert "After an exception of the device the program ends as soon as it goes on" in text
     assert "exited: signal SIGKILL" in text
+
+
+def test_an_exception_is_caught_in_a_kernel_without_breakpoints(plain: Plain) -> None:
+    for _ in range(5):  # the program's thread and cuda-gdb hear of it at about the same time
+        text = plain(
+            "faults.py", "set catch on", "continue", "where", "locals", arguments=("far",), options=("--no-bounds",)
+        )
+        assert re.search(rf"{FAULT} far block 0 thread \d+", text)
+        assert re.search(r">  0 far faults.py:16 kernel\n +1 <module> faults.py:32 python", text)
+        assert re.search(r"^C +float64\[64\] +cuda$", text, re.MULTILINE)
+
+
+def test_an_exception_in_an_optimised_kernel_stops_while_another_one_has_a_breakpoint(plain: Plain) -> None:
+    for _ in range(5):
+        text = plain("faults.py", "break 24 thread 5", "continue", "continue", "where", arguments=("after",))
+        assert "stopped: breakpoint 1 faults.py:24 in spin block 0 thread 5" in text
+        assert re.search(FAULT, text)
+        assert "Traceback" not in text
+
+
+def test_an_exception_without_a_debugger_is_the_programs_own(plain: Plain) -> None:
+    text = plain("faults.py", "continue", "continue", arguments=("far",))
+    assert re.search(r"stopped: exception KernelFault: far failed on the device: .* faults.py:32 in <module>", text)
+    assert "`set catch on` and `restart` stop at the line of the kernel where that happens." in text
+    assert "exited: exception KernelFault: far failed on the device" in text
+
+
+def test_a_breakpoint_by_a_functions_name_stops_at_its_first_line(plain: Plain) -> None:
+    text = plain(
+        "rows.py", "break scaled", "break total", "continue", "where", "delete 1", "continue", "delete", "continue"
+    )
+    assert re.search(r">  0 scaled rows.py:7 kernel\n +1 rows rows.py:16 kernel", text)
+    assert "stopped: breakpoint 2 rows.py:22 in total" in text
+    assert "total: 340294200.0" in text
 
 
 @pytest.mark.skipif(shutil.which("gdb") is None, reason="no gdb for kernels of the host")

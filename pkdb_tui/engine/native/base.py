@@ -202,6 +202,8 @@ Listener = Callable[[ControllerEvent], None]
 class Controller(ABC):
     """A native debugger attached to the debuggee."""
 
+    ends_faulty = False  # whether a program ends as soon as it goes on from a fault, whatever it does about them
+
     def __init__(self, listener: Listener) -> None:
         self.listener = listener
         self.owner: Owner | None = None

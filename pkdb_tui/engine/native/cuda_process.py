@@ -22,7 +22,11 @@ from pkdb_tui.engine.native.mi import Record, quote
 from pkdb_tui.engine.native.proc import attach_remedy
 
 SIDE = Path(__file__).with_name("gdbside_cuda.py")
-SETTINGS = (*mi_controller.SETTINGS, "set non-stop off", "skip -gfi */pk_common.hpp", "skip -gfi */pk_device.hpp")
+# With reports of failed calls cuda-gdb loses the exception that made them fail, and ends the program.
+SETTINGS = (
+    *mi_controller.SETTINGS, "set non-stop off", "skip -gfi */pk_common.hpp", "skip -gfi */pk_device.hpp",
+    "set cuda api_failures hide",
+)  # fmt: skip
 # The host's signals are the program's own, but for the one that interrupts it; a device's exceptions stop as they do.
 SET_UP = f"""import gdb
 for text in {SETTINGS!r}:
@@ -49,6 +53,7 @@ class CudaProcess(mi_controller.MiController):
     """What is common to all that is asked of cuda-gdb; `arrived` says what a stop is."""
 
     debugger = "cuda-gdb"
+    ends_faulty = True
 
     def __init__(self, listener: Listener, *, gdb: str = "cuda-gdb") -> None:
         super().__init__(listener)

@@ -30,6 +30,9 @@ match sys.argv[1]:
         pk.parallel_for(policy, beyond, C=cp.ones(64))
     case "far":
         pk.parallel_for(policy, far, C=cp.ones(64))
+    case "after":
+        pk.parallel_for(policy, spin, B=cp.ones(64), n=1)
+        pk.parallel_for(policy, far, C=cp.ones(64))
     case "spin":
         B = cp.ones(64)
         pk.parallel_for(policy, spin, B=B, n=int(sys.argv[2]))

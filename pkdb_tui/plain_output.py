@@ -199,4 +199,5 @@ def _plain(value: Any) -> Any:
             return {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
         case Enum():
             return value.value
-    return _plain(value.tolist()) if hasattr(value, "tolist") else str(value)
+    listed = value.tolist() if hasattr(value, "tolist") else value
+    return str(value) if type(listed) is type(value) else _plain(listed)  # longdouble has no number of Python's

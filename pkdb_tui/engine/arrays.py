@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import operator
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -71,7 +72,7 @@ def from_variable(variable: NativeVariable) -> ArrayView:
     """The whole array a native variable describes."""
     name = "?" if variable.dtype.startswith("?") else variable.dtype
     try:
-        dtype = np.dtype(name)
+        dtype = np.dtype(ast.literal_eval(name) if name.startswith("{") else name)
     except TypeError:
         raise ExpressionError(
             f"`{variable.name}` has elements of type {variable.dtype}, which can't be read."
@@ -86,6 +87,27 @@ def check_size(name: str, count: int, limit: int) -> None:
             f"`{name}` has {count:,} elements, more than the {limit:,} that are fetched at once.",
             "Take a slice of it, or give a larger limit.",
         )
+
+
+def item(view: ArrayView, key: object, limit: int) -> ArrayView | Addresses:
+    """As `index`; a text names the field of a structured array."""
+    return field(view, key) if isinstance(key, str) else index(view, key, limit)
+
+
+def field(view: ArrayView, name: str) -> ArrayView:
+    """One field of all records; that of an array in them has its axes last."""
+    if name not in (view.dtype.names or ()):
+        raise ArrayIndexError(f"`{view.name}`: no field of name {name}.")
+    dtype, offset = view.dtype.fields[name][:2]  # type: ignore[index]
+    steps = [dtype.base.itemsize * math.prod(dtype.shape[axis + 1 :]) for axis in range(len(dtype.shape))]
+    return replace(
+        view,
+        name=f"{view.name}[{name!r}]",
+        dtype=dtype.base,
+        shape=(*view.shape, *dtype.shape),
+        strides=(*view.strides, *steps),
+        address=view.address + offset,
+    )
 
 
 def index(view: ArrayView, key: object, limit: int) -> ArrayView | Addresses:

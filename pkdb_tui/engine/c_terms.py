@@ -50,6 +50,8 @@ def typed(shown: str, text: str, dtype: np.dtype[Any]) -> Term:
     """C text that reads a `dtype`, widened to 64 bits. Raises ExpressionError for what has no exact arithmetic."""
     if dtype.kind == "b":
         return Term(text, "bool")
+    if not dtype.isnative or (dtype.kind == "f" and dtype.itemsize not in (4, 8)):
+        raise ExpressionError(f"`{shown}` is a {dtype}, which has no exact native arithmetic here.")
     if dtype.kind == "f":
         return Term(f"(double){text}", "float")
     if dtype.kind == "u" and dtype.itemsize == 8:

@@ -12,7 +12,7 @@ import msgspec
 from pkdb_tui.engine.api import ClauseResult, Difference, Evaluation, Notice, Phase, Progress, Severity
 from pkdb_tui.engine.errors import DebuggeeLost, ExpressionError, NotHere
 from pkdb_tui.engine.kernel_side import DEVICES
-from pkdb_tui.engine.native.base import NativeVariable
+from pkdb_tui.engine.native.base import WIDE, NativeVariable
 from pkdb_tui.engine.native.proc import threads_of
 from pkdb_tui.engine.protocol import ClauseBody, EvaluateBody, KernelVariable
 
@@ -318,6 +318,10 @@ def _clause_result(body: ClauseBody) -> ClauseResult:
 def _number(kind: str, text: str) -> Any:
     if kind == "bool":
         return text == "True"
+    if kind.startswith("numpy "):
+        import numpy as np
+
+        return np.frombuffer(bytes.fromhex(text), kind.removeprefix("numpy "))[0]
     kinds: dict[str, Any] = {"int": int, "float": float, "complex": complex}
     if kind not in kinds:
         raise ExpressionError(f"A variable of the kernel can't hold a {text}.", "Give it a number.")
@@ -329,8 +333,9 @@ def bodies(variables: Iterable[NativeVariable]) -> list[dict[str, Any]]:
     made = [
         KernelVariable(
             name=v.name,
-            value=v.value,
+            value=v.value.tobytes().hex() if v.type in WIDE else v.value,
             complex=v.type.startswith("complex") and isinstance(v.value, str),
+            number=v.value.dtype.str if v.type in WIDE else "",
             dtype=v.dtype,
             shape=v.shape,
             strides=v.strides,

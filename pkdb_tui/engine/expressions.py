@@ -237,13 +237,16 @@ async def _writes(interpreter: Interpreter, target: ast.expr, value: Any) -> lis
         return [scalar_write(interpreter.variables, target.id, value)]
     if not isinstance(target, ast.Subscript):
         raise ExpressionError(f"`{ast.unparse(target)}` can't be assigned to at a kernel stop.")
-    array = await interpreter.evaluate(target.value)
+    array = await interpreter.place(target.value)
     if not isinstance(array, ArrayView):
         raise ExpressionError(f"`{ast.unparse(target.value)}` is not an array of the program.")
-    found = arrays.index(array, await interpreter.key(target.slice), interpreter.limit)
+    found = arrays.item(array, await interpreter.key(target.slice), interpreter.limit)
     arrays.check_size(ast.unparse(target), found.size, interpreter.limit)
     addresses = found.addresses() if isinstance(found, ArrayView) else found
-    data = np.empty(addresses.shape, dtype=array.dtype)
+    dtype = found.dtype if isinstance(found, ArrayView) else array.dtype
+    data = np.empty(addresses.shape, dtype)
+    if dtype.names:  # what lies between fields stays
+        data = await interpreter.fetch(ast.unparse(target), addresses, dtype)
     pure.quietly(data.__setitem__, ..., value)
     return list(arrays.stores(addresses, data))
 
@@ -253,7 +256,8 @@ SCALARS = {
     "int": "i4", "unsigned int": "u4", "unsigned": "u4", "long": "i8", "unsigned long": "u8", "long long": "i8",
     "unsigned long long": "u8", "float": "f4", "double": "f8", "std::complex<float>": "c8",
     "std::complex<double>": "c16", "int8_t": "i1", "uint8_t": "u1", "int16_t": "i2", "uint16_t": "u2", "int32_t": "i4",
-    "uint32_t": "u4", "int64_t": "i8", "uint64_t": "u8", "size_t": "u8", "ptrdiff_t": "i8",
+    "uint32_t": "u4", "int64_t": "i8", "uint64_t": "u8", "size_t": "u8", "ptrdiff_t": "i8", "pk::half": "f2",
+    "long double": "g", "pk::longdouble": "g", "std::complex<long double>": "G", "std::complex<pk::longdouble>": "G",
 }  # fmt: skip
 
 

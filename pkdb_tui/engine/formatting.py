@@ -74,7 +74,7 @@ def full(value: Any) -> str:
     """A value as `print` shows it: every digit that distinguishes it, numpy's scalars without their wrapper."""
     if _is_numpy(value, "ndarray"):
         return array(value)
-    if _is_numpy(value, "number") or _is_numpy(value, "bool_"):
+    if _is_numpy(value, "generic"):
         return str(value)
     if isinstance(value, (list, tuple, set, frozenset, dict)):
         return _container(value)
@@ -232,7 +232,12 @@ def array_type(dtype: Any, shape: Sequence[int]) -> str:
     """`float64[256, 1024]`."""
     import numpy
 
-    return f"{numpy.dtype(dtype).name}[{', '.join(map(str, shape))}]"
+    return f"{dtype_name(numpy.dtype(dtype))}[{', '.join(map(str, shape))}]"
+
+
+def dtype_name(dtype: np.dtype[Any]) -> str:
+    """`float64`; `>f8` in the other byte order; of records the fields, as numpy writes them."""
+    return str(dtype) if dtype.names else dtype.name if dtype.isnative else str(dtype)
 
 
 def type_name(value: Any) -> str:
@@ -240,5 +245,5 @@ def type_name(value: Any) -> str:
     if _is_numpy(value, "ndarray"):
         return array_type(value.dtype, value.shape)
     if _is_numpy(value, "generic"):
-        return str(value.dtype.name)
+        return dtype_name(value.dtype)
     return type(value).__name__

@@ -296,10 +296,19 @@ class Interpreter:
         if not isinstance(value, ArrayView):
             value = await self.concrete(value)
             return self.charged(pure.quietly(operator.getitem, value, key))
-        found = arrays.index(value, key, self.limit)
+        found = arrays.item(value, key, self.limit)
         if isinstance(found, ArrayView):
             return found if found.ndim else await self.concrete(found)
         return await self.fetch(f"{value.name}[…]", found, value.dtype)
+
+    async def place(self, node: ast.expr) -> Any:
+        """As `evaluate`, but of subscripted arrays nothing is read: a view, or the addresses that were picked."""
+        if not isinstance(node, ast.Subscript):
+            return await self.evaluate(node)
+        value = await self.place(node.value)
+        if not isinstance(value, ArrayView):
+            return await self.evaluate(node)
+        return arrays.item(value, await self.key(node.slice), self.limit)
 
     async def visit_Attribute(self, node: ast.Attribute) -> Any:
         dotted = self.module_path(node)

@@ -50,7 +50,7 @@ class KernelSide:
         self.stop: NativeStop | None = None
         self.entered = 0  # process that was attached to last
         self._compiled: dict[int, str] = {}  # breakpoint -> condition text built into this kernel
-        self._watched_as: dict[int, str] = {}  # watchpoint -> what it watches, as C
+        self._watched_as: dict[int, tuple[str, str]] = {}  # by watchpoint, what `_watched` has found
         self._frames: dict[int, list[NativeFrame]] = {}
         self._variables: dict[tuple[int, int], list[NativeVariable]] = {}
         self._lock = asyncio.Lock()
@@ -182,8 +182,9 @@ class KernelSide:
         spec = entry.spec
         threads = parse_threads(spec.threads)
         if spec.watch:
+            watch, watched = await self._watched(entry)
             return NativeBreakpoint(
-                id=entry.id, watch=await self._watched(entry), condition=spec.condition, threads=threads
+                id=entry.id, watch=watch, watched=watched, condition=spec.condition, threads=threads
             )
         source, condition, judged, held, why, bit = entry.file, spec.condition, False, "", "", -1
         entry.slow = ""
@@ -211,10 +212,11 @@ class KernelSide:
             bit=bit,
         )
 
-    async def _watched(self, entry: Entry) -> str:
+    async def _watched(self, entry: Entry) -> tuple[str, str]:
+        """What a watchpoint watches, as C, and numpy's type of that where C has none."""
         known = entry.native
         if known is not None and (known.locations or known.ended) and entry.unavailable == "":
-            return self._watched_as.get(entry.id, "")
+            return self._watched_as.get(entry.id, ("", ""))
         if self.stop is None:
             raise ExpressionError("A watchpoint can be set only while stopped in a kernel.")
         thread = self.stop.thread
@@ -222,9 +224,10 @@ class KernelSide:
         variables = await self.variables(thread, level)
         from pkdb_tui.engine import native_c
 
-        text = native_c.lvalue_c(entry.spec.watch, {v.name: v for v in variables})
-        self._watched_as[entry.id] = text
-        return text
+        named = {v.name: v for v in variables}
+        text = native_c.lvalue_c(entry.spec.watch, named)
+        found = self._watched_as[entry.id] = text, native_c.watched_dtype(entry.spec.watch, named)
+        return found
 
     async def _as_c(self, entry: Entry) -> str:
         """The condition for the native debugger, from the variables of a thread that is in this kernel.

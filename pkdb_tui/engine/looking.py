@@ -393,4 +393,6 @@ def _plain(value: Any) -> Any:
     item = getattr(value, "item", None)
     if item is not None and getattr(value, "ndim", 1) == 0:
         value = item()
+    if getattr(value, "dtype", None) is not None and value.dtype.kind == "f":
+        value = float(value)  # one of more bits than Python's
     return value if isinstance(value, (bool, int, float, complex, str)) else None

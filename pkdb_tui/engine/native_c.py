@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from pkdb_tui.engine.errors import ExpressionError
 from pkdb_tui.engine.interpreter import missing, variable_value
 from pkdb_tui.engine.native.base import NativeVariable
 
+LOOSE = re.compile(r"\bLoose<")
 LENGTH = 20_000  # characters of C text
 EXPONENT = 16  # largest constant power written out as multiplications
 
@@ -58,23 +60,75 @@ def lvalue_c(text: str, variables: Mapping[str, NativeVariable]) -> str:
         if node.id not in variables:
             raise missing(node.id, variables)
         if not variables[node.id].dtype:
-            return variables[node.id].symbol or node.id
+            symbol = variables[node.id].symbol or node.id
+            return f"{symbol}.bits" if _is_half(variables[node.id]) else symbol
         raise ExpressionError(f"`{node.id}` is an array; a watchpoint needs one element of it.")
-    name, nodes = _subscripts(node)
-    view = _array(name, variables) if name else None
-    if view is None:
+    found = _element(node, variables)
+    if found is None:
         raise ExpressionError(f"`{text.strip()}` can't be watched.", "Name a variable or an array element.")
-    values = [_constant_index(item, variables) for item in nodes]
-    found = arrays.index(view, tuple(values), 1)
-    if not isinstance(found, arrays.ArrayView) or found.ndim:
-        raise ExpressionError(f"`{text.strip()}` is not one element; a watchpoint needs {view.ndim} indices.")
-    return f"*({c_type(view.dtype)} *) {found.address:#x}"
+    if found.dtype.names:
+        hint = f"Name a field: `{text.strip()}[{found.dtype.names[0]!r}]`."
+        raise ExpressionError(f"`{text.strip()}` has records; a watchpoint needs one number.", hint)
+    if found.ndim:
+        needed = found.ndim + sum(not _is_name(item) for item in _subscripts(node)[1])
+        raise ExpressionError(f"`{text.strip()}` is not one element; a watchpoint needs {needed} indices.")
+    return f"*({watched_type(found.dtype)} *) {found.address:#x}"
+
+
+def watched_dtype(text: str, variables: Mapping[str, NativeVariable]) -> str:
+    """numpy's type of a place that `lvalue_c` names as an integer, because gdb has no such type; else empty."""
+    node = expressions.parse(text)
+    if isinstance(node, ast.Name) and _is_half(variables[node.id]):
+        return "<f2"
+    found = _element(node, variables)
+    return found.dtype.str if found is not None and _as_bytes(found.dtype) else ""
+
+
+def _element(node: ast.expr, variables: Mapping[str, NativeVariable]) -> arrays.ArrayView | None:
+    """The part of an array that subscripts name, its indices worth what they are now; None for anything else."""
+    if isinstance(node, ast.Name):
+        return _array(node.id, variables)
+    if not isinstance(node, ast.Subscript):
+        return None
+    view = _element(node.value, variables)
+    if view is None:
+        return None
+    if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+        return arrays.field(view, node.slice.value)
+    nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    found = arrays.index(view, tuple(_constant_index(item, variables) for item in nodes), 1)
+    assert isinstance(found, arrays.ArrayView)  # integers pick no elements
+    return found
+
+
+def _is_name(node: ast.expr) -> bool:
+    """Whether it is a field's name."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _is_half(variable: NativeVariable) -> bool:
+    return expressions.scalar_dtype(variable.native_type) == np.float16
+
+
+def _as_bytes(dtype: np.dtype[Any]) -> bool:
+    return dtype.itemsize in (2, 4, 8) and (not dtype.isnative or (dtype.kind == "f" and dtype.itemsize == 2))
+
+
+def watched_type(dtype: np.dtype[Any]) -> str:
+    """As `c_type`, but what gdb has no type for is watched as an integer of as many bytes."""
+    if dtype.kind in "iuf" and _as_bytes(dtype):
+        return c_type(np.dtype(f"u{dtype.itemsize}"))
+    return c_type(dtype)
 
 
 def c_type(dtype: np.dtype[Any]) -> str:
-    """The C type of array elements as gdb knows it. Raises ExpressionError for complex ones."""
+    """The C type of array elements as gdb knows it. Raises ExpressionError for those that it has no type for."""
     names = {"b": "bool", "i": "long", "u": "unsigned long"}
     sizes = {1: "char", 2: "short", 4: "int", 8: "long"}
+    if not dtype.isnative:
+        raise ExpressionError(f"Elements of type {dtype} can't be watched.", "Watch a number in native byte order.")
+    if dtype.char == "g":
+        return "long double"
     if dtype.kind == "f" and dtype.itemsize in (4, 8):
         return "float" if dtype.itemsize == 4 else "double"
     if dtype.kind == "b":
@@ -310,6 +364,10 @@ class _Translator:
             )
         symbol = self._symbol(name)
         parts = [f"{self._index(view, item, axis)}*{symbol}.stride[{axis}]" for axis, item in enumerate(nodes)]
+        if LOOSE.search(self.variables[name].native_type):  # its strides are in bytes
+            typed(ast.unparse(node), "", view.dtype)  # what has no arithmetic is refused as that
+            place = f"(*({c_type(view.dtype)} *)({symbol}.data + {' + '.join(parts)}))"
+            return typed(ast.unparse(node), place, view.dtype)
         return typed(ast.unparse(node), f"{symbol}.data[{' + '.join(parts)}]", view.dtype)
 
     def _index(self, view: arrays.ArrayView, node: ast.expr, axis: int) -> str:

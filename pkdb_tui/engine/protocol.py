@@ -212,12 +212,14 @@ class EvaluateBody(Message, kw_only=True):
 class KernelVariable(Message, kw_only=True):
     """A variable of the paused kernel as the native debugger has it, before the frame's names in an expression.
 
-    A scalar has its `value` (text where `complex`); an array dtype, shape, strides in bytes and address.
+    A scalar has its `value` (text where `complex`; where `number` is a numpy dtype, its bytes in hex); an array dtype,
+    shape, strides in bytes and address. The dtype of records is Python's text of what `numpy.dtype` makes it of.
     """
 
     name: str
     value: int | float | bool | str | None = None
     complex: bool = False
+    number: str = ""
     dtype: str = ""
     shape: tuple[int, ...] = ()
     strides: tuple[int, ...] = ()

@@ -47,7 +47,8 @@ _BOUNDED = _words("""
     isscalar iscomplexobj linalg.norm matmul max mean median min moveaxis nanargmax nanargmin nanmax nanmean nanmedian
     nanmin nanstd nansum nanvar ndim nonzero percentile prod ptp quantile ravel reshape roll searchsorted shape size
     sort squeeze stack std sum swapaxes take trace transpose unique var vdot vstack
-    bool_ complex64 complex128 float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 intp
+    bool_ complex64 complex128 clongdouble float16 float32 float64 longdouble int8 int16 int32 int64 uint8 uint16 uint32
+    uint64 intp
     array asarray arange zeros ones full eye linspace outer
 """)
 

@@ -35,6 +35,7 @@ async def read(
     """
     value = await expressions.view(expression, variables, read_memory, limit=max(limit, 1), constants=constants)
     if isinstance(value, ArrayView):
+        _check_numbers(expression, value.dtype)
         part = leading(value, limit)
         values = await arrays.fetch(part, part.dtype, read_memory)
         return build(expression, values, value.shape, layout(value))
@@ -48,6 +49,7 @@ def build(
     """A Slice over fetched values; `shape` is that of the whole expression."""
     total = math.prod(shape) if total is None else total
     shown = np.array(values if values.ndim <= 2 else values.reshape(-1, values.shape[-1]), order="C")
+    shown = shown.astype(shown.dtype.newbyteorder("="), copy=False)
     return Slice(
         expression=expression,
         dtype=shown.dtype.name,
@@ -94,11 +96,20 @@ def _packed(view: ArrayView, fastest_first: range) -> tuple[int, ...]:
     return tuple(strides)
 
 
+def _check_numbers(expression: str, dtype: np.dtype[Any]) -> None:
+    """Raises ExpressionError for records."""
+    if dtype.names:
+        raise ExpressionError(
+            f"`{expression}` has records, not numbers.", f"Name a field: `{expression}[{dtype.names[0]!r}]`."
+        )
+
+
 def _numeric(expression: str, value: Any) -> np.ndarray[Any, Any]:
     try:
         values = np.asarray(value)
     except ValueError:
         values = np.asarray(None)
+    _check_numbers(expression, values.dtype)
     if values.dtype.kind not in "biufc":
         raise ExpressionError(f"`{expression}` is a {formatting.type_name(value)}, not numbers.")
     return values

@@ -85,10 +85,9 @@ def native_variable(variable: NativeVariable) -> Variable:
         from pkdb_tui.engine import arrays, slices
 
         view = arrays.from_variable(variable)
-        extents = ", ".join(map(str, variable.shape))
         return Variable(
             name=variable.name,
-            type=f"{view.dtype.name}[{extents}]",
+            type=formatting.array_type(view.dtype, view.shape) if view.shape else formatting.dtype_name(view.dtype),
             text=slices.layout(view),
             kind=VariableKind.ARRAY,
             native_type=variable.native_type,
@@ -99,7 +98,7 @@ def native_variable(variable: NativeVariable) -> Variable:
         type=variable.type,
         text=_scalar_text(variable),
         kind=VariableKind.SCALAR,
-        value=variable.value,
+        value=float(variable.value) if variable.type == "longdouble" else variable.value,
         native_type=variable.native_type,
         scope=variable.scope,
     )

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from native_memory import Memory
 
 from pkdb_tui.engine import arrays
 from pkdb_tui.engine.errors import ExpressionError
+from pkdb_tui.minikokkos.records import Record
 
-DTYPES = ["<f8", "<f4", "<i4", "<i8", "<u2", "<u8", "?", "<c16", "<i1"]
+DTYPES = ["<f8", "<f4", "<i4", "<i8", "<u2", "<u8", "?", "<c16", "<i1", "<f2", np.dtype("g").str, ">f8", ">c8", ">u2"]
 
 
 def random_array(rng: np.random.Generator) -> np.ndarray[Any, Any]:
@@ -158,3 +160,28 @@ def test_stores_write_exactly_the_elements(seed: int) -> None:
         return await arrays.fetch(view, view.dtype, memory.reader)
 
     np.testing.assert_array_equal(asyncio.run(write()), expected)
+
+
+def test_fields_of_records_equal_numpy() -> None:
+    point = np.dtype([("x", "f8"), ("y", ">i2")])
+    dtype = np.dtype([("at", point), ("v", ">f4", (2, 3)), ("near", point, (2,)), ("n", "u1")])
+    records = np.zeros((4, 3), dtype)
+    records["v"] = np.arange(72).reshape(4, 3, 2, 3)
+    records["near"]["y"] = np.arange(24).reshape(4, 3, 2)
+    records["at"]["x"] = np.arange(12).reshape(4, 3) / 8
+    part = records[::-2, 1:]
+    memory = Memory()
+    placed = memory.place("p", part)
+    view = arrays.from_variable(msgspec.structs.replace(placed, dtype=Record(dtype, False).description))
+    assert view.dtype == dtype
+    deep = (1, "v", (slice(None), 0, 2))
+    for keys in (("v",), ("v", (0, 1)), ("near", "y"), ("near", (1,), "x"), deep, ("at", "x")):
+        found: Any = view
+        expected: Any = part
+        for key in keys:
+            found, expected = arrays.item(found, key, 100), expected[key]
+        fetched = asyncio.run(arrays.fetch(found, found.dtype, memory.reader))
+        np.testing.assert_array_equal(fetched, expected)
+        assert fetched.dtype == expected.dtype
+    with pytest.raises(ExpressionError, match="`p`: no field of name z"):
+        arrays.item(view, "z", 1)

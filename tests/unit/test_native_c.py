@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import shutil
 import subprocess
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 from pkdb_tui.engine.errors import ExpressionError
 from pkdb_tui.engine.native.base import NativeVariable
-from pkdb_tui.engine.native_c import lvalue_c, to_c
+from pkdb_tui.engine.native_c import lvalue_c, to_c, watched_dtype
 
 PROGRAM = """
 #include <cstdint>
@@ -235,6 +237,47 @@ def test_a_condition_that_grows_without_end_is_refused(variables: dict[str, Nati
 )
 def test_places_to_watch(text: str, c_text: str, variables: dict[str, NativeVariable]) -> None:
     assert lvalue_c(text, variables) == c_text
+
+
+def _placed(dtype: str) -> dict[str, NativeVariable]:
+    strides = (2 * np.dtype(ast.literal_eval(dtype) if dtype.startswith("{") else dtype).itemsize,)
+    kind = "pk::Loose<…, 1>"
+    made = {"name": "x", "native_type": kind, "type": "view", "dtype": dtype, "shape": (4,), "strides": strides}
+    return {"x": msgspec.convert({**made, "address": 0x1000}, NativeVariable)}
+
+
+@pytest.mark.parametrize(
+    ("dtype", "text", "c_text", "watched"),
+    [
+        (">f8", "x[1]", "*(unsigned long *) 0x1010", ">f8"),
+        (">i4", "x[3]", "*(unsigned int *) 0x1018", ">i4"),
+        ("<f2", "x[1]", "*(unsigned short *) 0x1004", "<f2"),
+        ("<f8", "x[1]", "*(double *) 0x1010", ""),
+        (np.dtype("g").str, "x[0]", "*(long double *) 0x1000", ""),
+        ("{'names': ['a', 'b'], 'formats': ['|u1', '>i2']}", "x[1]['b']", "*(unsigned short *) 0x1007", ">i2"),
+        ("{'names': ['a', 'b'], 'formats': ['|u1', '>i2']}", "x['a'][1]", "*(unsigned char *) 0x1006", ""),
+    ],
+)
+def test_places_to_watch_of_other_forms(dtype: str, text: str, c_text: str, watched: str) -> None:
+    variables = _placed(dtype)
+    assert lvalue_c(text, variables) == c_text
+    assert watched_dtype(text, variables) == watched
+
+
+@pytest.mark.parametrize("dtype", [">c16", "<c8", np.dtype("g").newbyteorder().str])
+def test_elements_that_gdb_has_no_type_for(dtype: str) -> None:
+    with pytest.raises(ExpressionError, match=r"Elements of type .* can't be watched"):
+        lvalue_c("x[1]", _placed(dtype))
+
+
+@pytest.mark.parametrize("dtype", [">f8", "<f2", np.dtype("g").str, ">i4"])
+def test_conditions_on_them_are_evaluated_from_outside(dtype: str) -> None:
+    with pytest.raises(ExpressionError, match=r"`x\[1\]` is a .*, which has no exact native arithmetic here"):
+        to_c("x[1] > 2", _placed(dtype))
+
+
+def test_unaligned_elements_are_read_by_their_bytes() -> None:
+    assert to_c("x[1] > 2", _placed("<i4")) == "((long)(*(int *)(x.data + (1)*x.stride[0])) > 2L)"
 
 
 @pytest.mark.parametrize(

@@ -134,5 +134,7 @@ def written(value: Any) -> list[str]:
     """A kernel scalar's new value as [kind, text]; kind is a type's name where it is no number."""
     if is_numpy_scalar(value):
         value = value.item()
+    if is_numpy_scalar(value):  # Python has no number of so many bits
+        return [f"numpy {value.dtype.str}", value.tobytes().hex()]
     kind = next((kind for kind in (bool, int, float, complex) if isinstance(value, kind)), None)
     return ["", type_name(value)] if kind is None else [kind.__name__, kind.__repr__(value)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,6 +30,9 @@ def kernel_of(bodies: Sequence[Json], arguments: Mapping[str, Any]) -> Kernel:
         if body.get("dtype"):
             values[name] = _array(body, arguments.get(name))
             arrays.append(name)
+        elif body.get("number"):
+            made = _numpy(name).frombuffer(bytes.fromhex(str(body["value"])), body["number"])
+            values[name] = made[0]
         else:
             value = body.get("value")
             values[name] = complex(value) if body.get("complex") and isinstance(value, str) else value
@@ -41,11 +45,18 @@ def _array(body: Json, argument: Any) -> Any:
         interface = getattr(argument, "__array_interface__", None)
         if interface is not None and interface["data"][0] == address:
             return argument
-    numpy = sys.modules.get("numpy")
-    if numpy is None:
-        raise RequestError(f"`{body['name']}` can't be used here: the program has not imported numpy.")
-    dtype = numpy.dtype(body["dtype"])
+    numpy = _numpy(str(body["name"]))
+    name = str(body["dtype"])
+    dtype = numpy.dtype(ast.literal_eval(name) if name.startswith("{") else name)
     if 0 in shape or not address:
         return numpy.empty(shape, dtype)
     interface = {"version": 3, "typestr": dtype.str, "shape": shape, "strides": strides, "data": (address, False)}
-    return numpy.asarray(_Memory(interface))
+    made = numpy.asarray(_Memory(interface)).view(dtype)  # the interface knows records as bytes
+    return made if shape else made[()]  # one record, which is still the one in memory
+
+
+def _numpy(name: str) -> Any:
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        raise RequestError(f"`{name}` can't be used here: the program has not imported numpy.")
+    return numpy

@@ -41,6 +41,7 @@ class NativeBreakpoint(msgspec.Struct, frozen=True, kw_only=True):
     bit: int = -1  # on a device: its compiled-in condition among those that `source` has at its line
     speaks: bool = False  # a log point: its owner lets it speak, and nothing stops
     watch: str = ""
+    watched: str = ""  # numpy's dtype of what is watched as an integer, where gdb has no such type
 
 
 class NativePlacement(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,9 +92,22 @@ class NativeVariable(msgspec.Struct, frozen=True, kw_only=True):
     lvalue_address: int = 0  # of a scalar itself, for watchpoints and assignment
 
 
+WIDE = ("longdouble", "clongdouble")  # types of numpy that Python has no numbers for
+
+
+def _wide(kind: str, text: str) -> Any:
+    """Such a number from its bytes in hex behind `0x`, or from its digits."""
+    import numpy as np  # takes longer to load than the rest of the start
+
+    made = getattr(np, kind)
+    return np.frombuffer(bytes.fromhex(text[2:]), made)[0] if text.startswith("0x") else made(text)
+
+
 def variable_of(row: Mapping[str, Any]) -> NativeVariable:
     """As the debugger's side described it; numbers that JSON has no form for came as their text."""
     variable = msgspec.convert(dict(row), NativeVariable)
+    if isinstance(variable.value, str) and variable.type in WIDE:
+        return msgspec.structs.replace(variable, value=_wide(variable.type, variable.value))
     if isinstance(variable.value, str):
         for name, number in (("float", float), ("complex", complex)):
             if variable.type.startswith(name):

@@ -20,9 +20,11 @@ DTYPES = {
     "double": "<f8", "float": "<f4", "bool": "|b1", "signed char": "|i1", "char": "|i1", "unsigned char": "|u1",
     "short": "<i2", "unsigned short": "<u2", "int": "<i4", "unsigned int": "<u4", "long": "<i8", "unsigned long": "<u8",
     "long long": "<i8", "unsigned long long": "<u8", "std::complex<double>": "<c16", "std::complex<float>": "<c8",
-    "Kokkos::complex<double>": "<c16", "Kokkos::complex<float>": "<c8",
+    "Kokkos::complex<double>": "<c16", "Kokkos::complex<float>": "<c8", "pk::half": "<f2", "half": "<f2",
 }  # fmt: skip
 HIDDEN = re.compile(r"^(pk_|this$|__)")
+LONG_DOUBLE = re.compile(r"^(?:(std::complex)<)?long double>?$")
+LOOSE = re.compile(r"^(?:pk::)?Loose<(?:pk::)?(Unaligned|Swapped|Record)<.+>, *(\d+)>$")
 VIEW = re.compile(r"^(?:pk::)?(?:View|Dense)<(.+), *(\d+)>$")  # devices' debug information has no namespaces
 SPACE = re.compile(r" ?@(?:generic|global|local|shared|constant|parameter|register|managed)\b ?")
 VIEWS = re.compile(r"^Kokkos::View<")
@@ -39,7 +41,11 @@ def reader(pattern: str) -> Callable[[Reader], Reader]:
 
 
 def dtype_of(kind: Any) -> str:
-    return DTYPES.get(type_text(kind.strip_typedefs().unqualified()), "")
+    plain = kind.strip_typedefs().unqualified()
+    wide = LONG_DOUBLE.match(type_text(plain))  # its size is the machine's
+    if wide is not None:
+        return f"<{'c' if wide[1] else 'f'}{plain.sizeof}"
+    return DTYPES.get(type_text(plain), "")
 
 
 @reader(VIEW.pattern)
@@ -53,6 +59,25 @@ def minikokkos_view(value: Any, kind: Any) -> dict[str, Any]:
         "address": int(value["data"]),
         "shape": [int(value["extent"][d]) for d in range(rank)],
         "strides": [int(value["stride"][d]) * size for d in range(rank)],
+    }
+
+
+@reader(LOOSE.pattern)
+def minikokkos_loose(value: Any, kind: Any) -> dict[str, Any]:
+    """{char* data; int64_t extent[R]; int64_t stride[R]; ...; char* dtype;}, strides in bytes."""
+    found = LOOSE.match(type_text(kind))
+    assert found is not None
+    form, rank = found[1], int(found[2])
+    if form == "Record":
+        dtype = value["dtype"].string()
+    else:
+        dtype = dtype_of(kind.template_argument(0).strip_typedefs().template_argument(0))
+        dtype = f">{dtype[1:]}" if form == "Swapped" else dtype
+    return {
+        "dtype": dtype,
+        "address": int(value["data"]),
+        "shape": [int(value["extent"][d]) for d in range(rank)],
+        "strides": [int(value["stride"][d]) for d in range(rank)],
     }
 
 
@@ -177,6 +202,11 @@ def python_type(kind: Any) -> str:
     plain = kind.strip_typedefs().unqualified()
     if plain.code == gdb.TYPE_CODE_BOOL:
         return "bool"
+    wide = LONG_DOUBLE.match(type_text(plain))
+    if wide is not None:
+        return "clongdouble" if wide[1] else "longdouble"
+    if dtype_of(plain) == "<f2":
+        return "float16"
     if plain.code == gdb.TYPE_CODE_FLT:
         return "float" if plain.sizeof == 8 else f"float{plain.sizeof * 8}"
     if dtype_of(plain).startswith("<c"):
@@ -222,6 +252,11 @@ def scalar(value: Any, kind: Any) -> int | float | bool | str:
         return bool(int(value))
     if kind.code in (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_ENUM):
         return int(value)
+    if LONG_DOUBLE.match(type_text(kind)):
+        return wide_text(value, kind)
+    if dtype_of(kind) == "<f2":
+        (number,) = struct.unpack("<e", int(value["bits"]).to_bytes(2, "little"))
+        return number if math.isfinite(number) else str(number)
     if kind.code == gdb.TYPE_CODE_FLT:
         number = float(value)
         return number if math.isfinite(number) else str(number)
@@ -243,6 +278,13 @@ def team_text(value: Any) -> str:
 def complex_text(value: Any, kind: Any) -> str:
     data = bytes(gdb.selected_inferior().read_memory(int(value.address), kind.sizeof))
     return str(complex(*struct.unpack("<2d" if kind.sizeof == 16 else "<2f", data)))
+
+
+def wide_text(value: Any, kind: Any) -> str:
+    """A number of more bits than Python's: its bytes in hex behind `0x`, or its digits where it has no address."""
+    if value.address is None:
+        return str(value)
+    return f"0x{bytes(gdb.selected_inferior().read_memory(int(value.address), kind.sizeof)).hex()}"
 
 
 def person_name(symbol: Any) -> str:

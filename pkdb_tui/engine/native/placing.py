@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -280,7 +281,9 @@ class Placing:
             return False
         value = arrival.body.get("value", {})
         arrival.cause, arrival.ids = StopCause.WATCHPOINT, tuple(found)
-        arrival.text = f"{value.get('old', '?')} -> {value.get('new', '?')}"
+        dtype = self._placed[found[0]].wanted.watched
+        old, new = (_as_watched(str(value.get(when, "?")), dtype) for when in ("old", "new"))
+        arrival.text = f"{old} -> {new}"
         return True
 
     def _out_of_scope(self, number: int) -> None:
@@ -394,3 +397,13 @@ def _rule(wanted: NativeBreakpoint) -> dict[str, Any]:
 def _real(source: str) -> str:
     file, mark, rest = source.partition("#pkdb")
     return os.path.realpath(file) + mark + rest
+
+
+def _as_watched(text: str, dtype: str) -> str:
+    """What gdb tells as an integer, as the number of `dtype` that its bytes are."""
+    if not dtype or not text.isdigit():
+        return text
+    import numpy as np  # takes longer to load than the rest of the start
+
+    kind = np.dtype(dtype)
+    return str(np.frombuffer(int(text).to_bytes(kind.itemsize, sys.byteorder), kind)[0])

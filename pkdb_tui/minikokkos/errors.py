@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import linecache
 
+TOO_DEEP = "this is nested too deeply to be translated: give parts of it names in statements of their own"
+
+WIDTH = 120
+
 
 class MinikokkosError(Exception):
     """Base of this runtime's errors."""
@@ -25,10 +29,20 @@ class CompileError(MinikokkosError):
         text = f"{self.file}:{self.line}: {self.message}"
         source = linecache.getline(self.file, self.line).rstrip("\n")
         if source:
-            text += f"\n    {source.strip()}"
+            column = max(self.column - (len(source) - len(source.lstrip())), 0)
+            shown, column = _around(source.strip(), column)
+            text += f"\n    {shown}"
             if self.column >= 0:
-                text += "\n    " + " " * max(self.column - (len(source) - len(source.lstrip())), 0) + "^"
+                text += "\n    " + " " * column + "^"
         return text
+
+
+def _around(source: str, column: int) -> tuple[str, int]:
+    """What a terminal's line has room for of a long one, and where its column is in that."""
+    begin = max(column - WIDTH // 2, 0) if len(source) > WIDTH else 0
+    end = begin + WIDTH
+    before, behind = "…" if begin else "", "…" if end < len(source) else ""
+    return f"{before}{source[begin:end]}{behind}", column - begin + len(before)
 
 
 class ArgumentError(MinikokkosError, TypeError):

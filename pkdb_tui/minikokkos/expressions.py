@@ -14,6 +14,7 @@ from pkdb_tui.minikokkos.elements import element_of
 from pkdb_tui.minikokkos.errors import CompileError
 from pkdb_tui.minikokkos.records import record_of
 from pkdb_tui.minikokkos.scope import Scope, cpp_name
+from pkdb_tui.minikokkos.spans import operands
 
 if TYPE_CHECKING:
     from pkdb_tui.minikokkos.program import Program
@@ -120,9 +121,11 @@ class Expressions:
     # --- operators ---
 
     def _BinOp(self, node: ast.BinOp) -> Typed:
-        left, a = self.number(node.left)
-        right, b = self.number(node.right)
-        return self.binary(node, node.op, (left, a), (right, b))
+        first, operations = operands(node)
+        typed = self.number(first)
+        for part in operations:
+            typed = self.binary(part, part.op, typed, self.number(part.right))
+        return typed
 
     def binary(self, node: ast.AST, op: ast.operator, one: Typed, two: Typed) -> Typed:
         (left, a), (right, b) = one, two

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import functools
 import os
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import FunctionType
@@ -76,20 +78,57 @@ class Definition:
             )
         return arguments.args
 
+    def fresh_node(self) -> ast.FunctionDef:
+        """A tree of its own, to be changed; made from the text, as copying one would nest as deep as it does."""
+        return self._found(self._parsed(lines_of(self.function)))
+
     def _find(self) -> ast.FunctionDef:
         name = self.function.__code__.co_filename
         lines = lines_of(self.function)
         known = _trees.get(name)
         if known is None or known[0] is not lines:
-            _trees[name] = known = (lines, ast.parse("".join(lines)))
-        first = self.function.__code__.co_firstlineno
-        for node in ast.walk(known[1]):
-            if not isinstance(node, ast.FunctionDef) or node.name != self.function.__code__.co_name:
+            _trees[name] = known = (lines, self._parsed(lines))
+        return self._found(known[1])
+
+    def _parsed(self, lines: list[str]) -> ast.Module:
+        text = "".join(lines)
+        try:
+            return ast.parse(text)
+        except (RecursionError, MemoryError):  # which of them depends on the version
+            tree = _parsed_aside(text)
+        if tree is None:
+            raise CompileError(
+                f"the file of the kernel {self.name} has an expression or an elif that is nested too deeply to be read",
+                self.file,
+                self.function.__code__.co_firstlineno,
+            )
+        return tree
+
+    def _found(self, tree: ast.Module) -> ast.FunctionDef:
+        code = self.function.__code__
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
                 continue
-            if first in (node.lineno, *(d.lineno for d in node.decorator_list)):
+            if code.co_firstlineno in (node.lineno, *(d.lineno for d in node.decorator_list)):
                 return node
-        advice = "the file was changed while it was imported: run the program again" if lines else "put it in a file"
-        raise CompileError(f"the source of the kernel {self.name} can't be found in {name}: {advice}")
+        advice = "put it in a file"
+        if lines_of(self.function):
+            advice = "the file was changed while it was imported: run the program again"
+        raise CompileError(f"the source of the kernel {self.name} can't be found in {code.co_filename}: {advice}")
+
+
+def _parsed_aside(text: str) -> ast.Module | None:
+    """Parse in a thread of its own, where the calls around the launch take nothing of what Python nests at most."""
+    found: list[ast.Module] = []
+
+    def parse() -> None:
+        with contextlib.suppress(RecursionError, MemoryError):
+            found.append(ast.parse(text))
+
+    thread = threading.Thread(target=parse)
+    thread.start()
+    thread.join()
+    return found[0] if found else None
 
 
 def definition(function: FunctionType) -> Definition:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import itertools
 import threading
 from collections.abc import Callable, Iterable
@@ -14,9 +13,10 @@ import numpy as np
 from pkdb_tui.minikokkos import cpp_types as types
 from pkdb_tui.minikokkos.arguments import Layout
 from pkdb_tui.minikokkos.cpp_types import CType
-from pkdb_tui.minikokkos.errors import ArgumentError
+from pkdb_tui.minikokkos.errors import TOO_DEEP, ArgumentError, CompileError
 from pkdb_tui.minikokkos.policies import ExecutionPolicy, PerTeam
 from pkdb_tui.minikokkos.program import Definition, annotated
+from pkdb_tui.minikokkos.spans import deepest, own_statements
 from pkdb_tui.minikokkos.translate import reduction_of
 from pkdb_tui.minikokkos.views import View
 
@@ -189,54 +189,42 @@ def join(reduction: str, one: Any, two: Any) -> Any:
     return min(one, two) if reduction == "min" else max(one, two) if reduction == "max" else one + two
 
 
-class _Rewriter(ast.NodeTransformer):
-    """Makes functions with an accumulator return it, and gives scratch views their element types."""
+def _return_accumulators(node: ast.FunctionDef, name: str) -> None:
+    """Make a function with an accumulator of this name return it, and give scratch views their element types.
 
-    def __init__(self, accumulator: str) -> None:
-        self._accumulators = [accumulator]
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        name, kind = "", None
-        if len(node.args.args) > 1:
-            try:
-                kind = types.from_annotation(node.args.args[1].annotation)
-            except ValueError:
-                kind = None
-            name = node.args.args[1].arg if kind is not None and kind.reduction else ""
-        self._accumulators.append(name)
-        self.generic_visit(node)
-        self._accumulators.pop()
-        if name and kind is not None:
-            self._close(node, name)
-            node.decorator_list.append(_decorator(reduction_of(node, name, kind), node))
-        return node
-
-    def visit_Return(self, node: ast.Return) -> ast.Return:
-        name = self._accumulators[-1]
-        if name and node.value is None:
-            node.value = ast.copy_location(ast.Name(name, ast.Load()), node)
-        return node
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign:
-        call = node.value
-        if isinstance(call, ast.Call) and types.last_name(call.func).startswith("ScratchView"):
-            call.keywords.append(ast.keyword("dtype", node.annotation))
-        return node
-
-    def body(self, node: ast.FunctionDef) -> None:
-        node.body = [self.visit(child) for child in node.body]
-        if self._accumulators[0]:
-            self._close(node, self._accumulators[0])
-
-    @staticmethod
-    def _close(node: ast.FunctionDef, name: str) -> None:
+    So are the functions in it, by accumulators of their own. An empty name means none.
+    """
+    for part in own_statements(node.body):
+        if isinstance(part, ast.FunctionDef):
+            _return_own(part)
+        elif isinstance(part, ast.Return) and name and part.value is None:
+            part.value = ast.copy_location(ast.Name(name, ast.Load()), part)
+        elif isinstance(part, ast.AnnAssign):
+            call = part.value
+            if isinstance(call, ast.Call) and types.last_name(call.func).startswith("ScratchView"):
+                call.keywords.append(ast.copy_location(ast.keyword("dtype", part.annotation), part.annotation))
+    if name:
         last = node.body[-1]
         end = ast.Return(ast.Name(name, ast.Load()))
-        for part in (end, end.value):
-            assert part is not None
-            part.lineno = part.end_lineno = last.end_lineno or last.lineno
-            part.col_offset = part.end_col_offset = last.col_offset
+        for added in (end, end.value):
+            assert added is not None
+            added.lineno = added.end_lineno = last.end_lineno or last.lineno
+            added.col_offset = added.end_col_offset = last.col_offset
         node.body.append(end)
+
+
+def _return_own(node: ast.FunctionDef) -> None:
+    """The same for a function inside a kernel, which is marked by what its accumulator is joined with."""
+    name, kind = "", None
+    if len(node.args.args) > 1:
+        try:
+            kind = types.from_annotation(node.args.args[1].annotation)
+        except ValueError:
+            kind = None
+        name = node.args.args[1].arg if kind is not None and kind.reduction else ""
+    _return_accumulators(node, name)
+    if name and kind is not None:
+        node.decorator_list.append(_decorator(reduction_of(node, name, kind), node))
 
 
 def _decorator(kind: CType, node: ast.FunctionDef) -> ast.expr:
@@ -260,19 +248,27 @@ def _python(kernel: Definition, accumulator: str) -> Callable[..., Any]:
     return made
 
 
+def _may_be_typed(node: ast.AST) -> bool:
+    """Whether a node may be the type of an accumulator or of a scratch view, which may be written as a text."""
+    words = (getattr(node, field, None) for field in ("id", "attr", "value"))
+    return any("Acc" in word or "ScratchView" in word for word in words if isinstance(word, str))
+
+
 def _rewritten(kernel: Definition, accumulator: str) -> Callable[..., Any]:
-    text = ast.dump(kernel.node)
-    if not accumulator and "Acc" not in text and "ScratchView" not in text:
+    if not accumulator and not any(map(_may_be_typed, ast.walk(kernel.node))):
         return kernel.function
-    node = copy.deepcopy(kernel.node)
+    node = kernel.fresh_node()
     node.decorator_list = []
-    _Rewriter(accumulator).body(node)
+    _return_accumulators(node, accumulator)
     names = dict.fromkeys(kernel.function.__code__.co_freevars)
     inside = {name: kernel.names(name) for name in names}
     shared = kernel.function.__globals__
     shared.setdefault("__pk_reduction", _mark)
-    module = ast.fix_missing_locations(ast.Module([node], []))
-    code = compile(module, kernel.function.__code__.co_filename, "exec", dont_inherit=True)
+    try:
+        code = compile(ast.Module([node], []), kernel.function.__code__.co_filename, "exec", dont_inherit=True)
+    except (RecursionError, MemoryError):
+        deep = deepest(node)
+        raise CompileError(TOO_DEEP, kernel.file, getattr(deep, "lineno", 0), getattr(deep, "col_offset", -1)) from None
     local: dict[str, Any] = {}
     exec(code, shared if not inside else {**shared, **inside}, local)
     function: Callable[..., Any] = local[kernel.function.__name__]

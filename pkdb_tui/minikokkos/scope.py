@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from pkdb_tui.minikokkos.cpp_types import CType
+from pkdb_tui.minikokkos.spans import elif_chain
 
 _RESERVED = frozenset(
     """
@@ -47,7 +48,7 @@ class Scope:
         return self.parent.find_nested(name) if self.parent else None
 
 
-class Uses(ast.NodeVisitor):
+class Uses:
     """Collects which names a function assigns, and which of them are used outside the block that does it first."""
 
     def __init__(self, body: list[ast.stmt]) -> None:
@@ -68,7 +69,8 @@ class Uses(ast.NodeVisitor):
 
     def _block(self, body: list[ast.stmt]) -> None:
         for node in body:
-            self.visit(node)
+            method = getattr(self, f"_do_{type(node).__name__}", self._names)
+            method(node)
 
     def _inner(self, key: int, body: list[ast.stmt]) -> None:
         kept = self._path
@@ -76,38 +78,58 @@ class Uses(ast.NodeVisitor):
         self._block(body)
         self._path = kept
 
-    def visit_Name(self, node: ast.Name) -> None:
-        name = node.id
+    def _names(self, node: ast.AST) -> None:
+        """The names of an expression, or of a statement without a block, in the text's order."""
+        waiting = [node]
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, ast.Name):
+                self._name(part.id, stored=isinstance(part.ctx, ast.Store))
+            elif isinstance(part, ast.Lambda):
+                mine = {argument.arg for argument in part.args.args}
+                self._used(part.body, mine)
+            else:
+                waiting += list(ast.iter_child_nodes(part))[::-1]
+
+    def _name(self, name: str, *, stored: bool) -> None:
         if name not in self._loops:
             self._loop_only[name] = False
-        if isinstance(node.ctx, ast.Store):
+        if stored:
             self.assigned.add(name)
             self._first.setdefault(name, self._path)
         first = self._first.get(name)
         if first is not None and self._path[: len(first)] != first:
             self._free.add(name)
 
-    def visit_Assign(self, node: ast.Assign) -> None:
-        self.visit(node.value)
+    def _used(self, node: ast.AST, mine: set[str]) -> None:
+        """The names that a function inside this one has from it."""
+        for child in ast.walk(node):
+            if isinstance(child, ast.Name) and child.id not in mine:
+                self._name(child.id, stored=False)
+
+    def _do_Assign(self, node: ast.Assign) -> None:
+        self._names(node.value)
         for target in node.targets:
-            self.visit(target)
+            self._names(target)
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+    def _do_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
-            self.visit(node.value)
-        self.visit(node.target)
+            self._names(node.value)
+        self._names(node.target)
 
-    def visit_If(self, node: ast.If) -> None:
-        self.visit(node.test)
+    def _do_If(self, node: ast.If) -> None:
+        chain = elif_chain(node)
+        for part in chain:
+            self._names(part.test)
+            self._inner(id(part.body), part.body)
+        self._inner(id(chain[-1].orelse), chain[-1].orelse)
+
+    def _do_While(self, node: ast.While) -> None:
+        self._names(node.test)
         self._inner(id(node.body), node.body)
-        self._inner(id(node.orelse), node.orelse)
 
-    def visit_While(self, node: ast.While) -> None:
-        self.visit(node.test)
-        self._inner(id(node.body), node.body)
-
-    def visit_For(self, node: ast.For) -> None:
-        self.visit(node.iter)
+    def _do_For(self, node: ast.For) -> None:
+        self._names(node.iter)
         if not isinstance(node.target, ast.Name):
             return
         name = node.target.id
@@ -118,18 +140,10 @@ class Uses(ast.NodeVisitor):
         self._inner(id(node.body), node.body)
         self._loops.pop()
 
-    def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
+    def _do_Nonlocal(self, node: ast.Nonlocal) -> None:
         self.outer |= set(node.names)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+    def _do_FunctionDef(self, node: ast.FunctionDef) -> None:
         inner = Uses(node.body)
-        mine = {arg.arg for arg in node.args.args} | (inner.assigned - inner.outer)
-        for child in ast.walk(ast.Module(node.body, [])):
-            if isinstance(child, ast.Name) and child.id not in mine:
-                self.visit_Name(ast.Name(child.id, ast.Load()))
-
-    def visit_Lambda(self, node: ast.Lambda) -> None:
-        mine = {arg.arg for arg in node.args.args}
-        for child in ast.walk(node.body):
-            if isinstance(child, ast.Name) and child.id not in mine:
-                self.visit_Name(child)
+        mine = {argument.arg for argument in node.args.args} | (inner.assigned - inner.outer)
+        self._used(ast.Module(node.body, []), mine)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 MODULES = ("pykokkos", "pkdb_tui.minikokkos")
@@ -57,6 +57,42 @@ def reached(body: list[ast.stmt]) -> list[ast.stmt]:
     return body
 
 
+def elif_chain(node: ast.If) -> list[ast.If]:
+    """An `if` and what stands behind it as `elif`, which Python nests in its `else`: there may be thousands."""
+    found = [node]
+    while len(found[-1].orelse) == 1 and isinstance(follows := found[-1].orelse[0], ast.If):
+        found.append(follows)
+    return found
+
+
+def operands(node: ast.BinOp) -> tuple[ast.expr, list[ast.BinOp]]:
+    """The first value of a sum or the like, which Python nests to the left, and its operations from there on."""
+    found = [node]
+    while isinstance(found[-1].left, ast.BinOp):
+        found.append(found[-1].left)
+    return found[-1].left, found[::-1]
+
+
+def own_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a function and those in them, in the text's order; of functions inside it only the `def`."""
+    waiting = body[::-1]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef):
+            waiting += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)][::-1]
+
+
+def deepest(node: ast.AST) -> ast.AST:
+    """The part inside a node that most others are around, among those that have a place in the text."""
+    level: list[ast.AST] = [node]
+    found = node
+    while level:
+        found = next((part for part in level if hasattr(part, "lineno")), found)
+        level = [child for part in level for child in ast.iter_child_nodes(part)]
+    return found
+
+
 def is_text(node: ast.stmt) -> bool:
     """A docstring or another constant standing alone, which has no code."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
@@ -75,8 +111,10 @@ def _statement(node: ast.stmt, lines: set[int]) -> bool:
         return True
     lines.add(node.lineno)
     if isinstance(node, ast.If):
-        then = _block(node.body, lines)
-        return _block(node.orelse, lines) or then
+        chain = elif_chain(node)
+        lines.update(part.lineno for part in chain)
+        ends = [_block(block, lines) for block in (*(part.body for part in chain), chain[-1].orelse)]
+        return any(ends)
     if isinstance(node, ast.For):
         _block(node.body, lines)
         return True
@@ -95,8 +133,10 @@ def _leaves(body: list[ast.stmt]) -> bool:
     for node in body:
         if isinstance(node, ast.Break):
             return True
-        if isinstance(node, ast.If) and (_leaves(node.body) or _leaves(node.orelse)):
-            return True
+        if isinstance(node, ast.If):
+            chain = elif_chain(node)
+            if any(_leaves(block) for block in (*(part.body for part in chain), chain[-1].orelse)):
+                return True
     return False
 
 

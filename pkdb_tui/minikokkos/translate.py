@@ -11,10 +11,10 @@ from pkdb_tui.minikokkos import cpp_types as types
 from pkdb_tui.minikokkos.calls import Calls
 from pkdb_tui.minikokkos.cpp_types import BOOL, INT, VOID, CType
 from pkdb_tui.minikokkos.debug import Condition, PlacedCondition
-from pkdb_tui.minikokkos.errors import CompileError
+from pkdb_tui.minikokkos.errors import TOO_DEEP, CompileError
 from pkdb_tui.minikokkos.expressions import Typed, c_string, cast
 from pkdb_tui.minikokkos.scope import Scope, Uses, cpp_name
-from pkdb_tui.minikokkos.spans import is_text, reached
+from pkdb_tui.minikokkos.spans import deepest, elif_chain, is_text, reached
 
 if TYPE_CHECKING:
     from pkdb_tui.minikokkos.program import Program
@@ -63,16 +63,22 @@ class FunctionTranslator(Calls):
         for node in reached(statements):
             if is_text(node):
                 continue
-            if not isinstance(node, ast.FunctionDef | ast.Nonlocal | ast.For | ast.While):
-                self._conditions(node)
-            method = getattr(self, f"_do_{type(node).__name__}", None)
-            if method is None:
-                self.of(node)  # type: ignore[arg-type]  # names the construct in its error
-            else:
-                method(node)
+            try:
+                self._statement(node)
+            except RecursionError:
+                self.error(deepest(node), TOO_DEEP)
         self.scope.types = {
             name: kind for name, kind in self.scope.types.items() if name in kept or name in self.scope.declared
         }
+
+    def _statement(self, node: ast.stmt) -> None:
+        if not isinstance(node, ast.FunctionDef | ast.Nonlocal | ast.For | ast.While):
+            self._conditions(node)
+        method = getattr(self, f"_do_{type(node).__name__}", None)
+        if method is None:
+            self.of(node)  # type: ignore[arg-type]  # names the construct in its error
+        else:
+            method(node)
 
     def indented(self, statements: list[ast.stmt]) -> None:
         self.depth += 1
@@ -96,6 +102,9 @@ class FunctionTranslator(Calls):
             text = self.number(ast.parse(condition.expression.strip(), mode="eval").body)[0]
         except (CompileError, SyntaxError) as error:
             self.program.refused[condition.id] = error.message if isinstance(error, CompileError) else str(error)
+            return ""
+        except RecursionError:
+            self.program.refused[condition.id] = TOO_DEEP
             return ""
         finally:
             self.in_condition = False
@@ -229,12 +238,29 @@ class FunctionTranslator(Calls):
     # --- control flow ---
 
     def _do_If(self, node: ast.If) -> None:
-        self.at(node, f"if (PK_TEST({self.number(node.test)[0]})) {{")
-        self.indented(node.body)
-        if reached(node.orelse):
+        depth = self.depth
+        chain = elif_chain(node)
+        for part in chain:
+            if part is not node:
+                self._before_elif(part)
+            self.at(part, f"if (PK_TEST({self.number(part.test)[0]})) {{")
+            self.indented(part.body)
+        if chain[-1].orelse:
             self.glue("} else {")
-            self.indented(node.orelse)
+            self.indented(chain[-1].orelse)
         self.glue("}")
+        while self.depth > depth:
+            self.depth -= 1
+            self.glue("}")
+
+    def _before_elif(self, node: ast.If) -> None:
+        """A block of its own only where conditions stand: compilers read only so many within each other."""
+        if node.lineno in self._met or not self.program.conditions_at(self.file, node.lineno):
+            self.glue("} else")
+            return
+        self.glue("} else {")
+        self.depth += 1
+        self._conditions(node)
 
     def _do_While(self, node: ast.While) -> None:
         if node.orelse:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 from cli import Run
@@ -180,3 +181,18 @@ def test_steps_pass_a_loops_line_once_a_turn(debug: OnRuntime) -> None:
 def test_a_step_into_a_kernel_that_begins_with_a_loop_stops_there_once(debug: OnRuntime) -> None:
     run = debug("loops.py", "break 19", "continue", "step", "next", threads=1)
     assert [re.search(r"loops.py:(\d+)", stop)[1] for stop in run.stops[1:]] == ["19", "9", "10"]  # type: ignore[index]
+
+
+def test_lines_of_thousands_of_branches_and_long_sums_stop(tmp_path: Path) -> None:
+    chain = "".join(f"    elif i == {k}:\n        v[i] = {k}\n" for k in range(1, 2000))
+    (tmp_path / "long.py").write_text(
+        "import numpy as np\nimport pykokkos as pk\n\n\n@pk.workunit\ndef work(i: int, v: pk.View1D[pk.double]):\n"
+        f"    if i == 0:\n        v[i] = 1\n{chain}    v[i] += {' + '.join(['1'] * 2000)}\n\n\n"
+        "v = np.zeros(4)\npk.parallel_for(4, work, v=v)\nprint(v)\n"
+    )
+    run = OnRuntime("embedded", tmp_path)(
+        "long.py", "break 12", "break 13 if i > 2", "break 4007 if v[i] == 3", *["continue"] * 4, threads=1
+    )
+    assert [line.partition("·")[2] for line in run.stops[1:]] == [" i = 2", " i = 3", " i = 3"], run.out + run.err
+    assert [re.findall(r"long\.py:(\d+)", line) for line in run.stops[1:]] == [["12"], ["13"], ["4007"]]
+    assert run.lines[-2:] == ["[2001. 2001. 2002. 2003.]", "exited: status 0"]

@@ -89,7 +89,7 @@ class Dispatch:
                 for span in (span for adapter in self.adapters for span in adapter.spans(file, source)):
                     if span not in found:
                         found.append(span)
-            except (OSError, SyntaxError, ValueError):
+            except (OSError, SyntaxError, ValueError, RecursionError):
                 found = []
             self._spans[file] = found
         return self._spans[file]

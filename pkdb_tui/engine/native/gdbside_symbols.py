@@ -64,6 +64,8 @@ def line_table(binary: str, lines: dict[str, list[int]], sources: list[tuple[str
         if not numbers or not known_source(name, min(numbers)):
             continue
         for number in sorted(numbers):
+            if name in found:
+                break  # a table has all lines of its source, and looking for each of thousands takes long
             for symtab in symtabs(name, number, real):
                 if symtab.filename in wanted and symtab.filename not in found:
                     found[symtab.filename] = addresses_by_line(symtab)

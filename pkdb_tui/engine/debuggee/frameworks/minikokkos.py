@@ -44,7 +44,7 @@ class MinikokkosAdapter(Adapter):
         """Spans of a file on disk; none where it can't be read."""
         try:
             return self.spans(file, read_source(file))
-        except (OSError, SyntaxError, ValueError):
+        except (OSError, SyntaxError, ValueError, RecursionError):
             return []
 
     @staticmethod

@@ -107,16 +107,18 @@ def compile_condition(condition: Condition, source: str, outside: Callable[[str]
 
 def _path_to(tree: ast.AST, line: int) -> list[ast.AST] | None:
     """From the module down to the outermost statement of a function that begins in this line."""
-    for child in ast.iter_child_nodes(tree):
-        if (
-            isinstance(child, ast.stmt)
-            and not isinstance(child, ast.FunctionDef | ast.ClassDef)
-            and child.lineno == line
-        ):
-            return [tree, child]
-        found = _path_to(child, line)
-        if found is not None:
-            return [tree, *found]
+    around: dict[ast.AST, ast.AST] = {}
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.stmt) and not isinstance(node, ast.FunctionDef | ast.ClassDef) and node.lineno == line:
+            path: list[ast.AST] = [node]
+            while path[-1] in around:
+                path.append(around[path[-1]])
+            return path[::-1]
+        children = list(ast.iter_child_nodes(node))
+        around.update(dict.fromkeys(children, node))
+        waiting += children[::-1]
     return None
 
 

@@ -236,8 +236,8 @@ def array_type(dtype: Any, shape: Sequence[int]) -> str:
 
 
 def dtype_name(dtype: np.dtype[Any]) -> str:
-    """`float64`; `>f8` in the other byte order; of records the fields, as numpy writes them."""
-    return str(dtype) if dtype.names else dtype.name if dtype.isnative else str(dtype)
+    """`float64`; `>f8` in the other byte order; `record` where there are fields."""
+    return "record" if dtype.names else dtype.name if dtype.isnative else str(dtype)
 
 
 def type_name(value: Any) -> str:

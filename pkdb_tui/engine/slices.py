@@ -78,7 +78,11 @@ def leading_shape(shape: tuple[int, ...], limit: int) -> tuple[int, ...]:
 
 
 def layout(view: ArrayView) -> str:
-    """Where a view lies and how: `host, rows`; `host, columns`; `host, strides 8192 16`."""
+    """Where a view lies and how: `host, rows`; `host, columns`; `host, strides 8192 16`; of records the fields, too."""
+    return ", ".join([_order(view), *([f"fields {' '.join(view.dtype.names)}"] if view.dtype.names else [])])
+
+
+def _order(view: ArrayView) -> str:
     if view.ndim == 0:
         return view.space
     if view.size == 0 or view.strides == _packed(view, range(view.ndim - 1, -1, -1)):

@@ -121,7 +121,9 @@ class Layout:
             if kind.rank:
                 shape, strides = words[1 : 1 + kind.rank], words[1 + kind.rank : 1 + 2 * kind.rank]
                 dtype = self._dtypes[name]
-                arguments[name] = debug.ArrayFacts(str(dtype), tuple(shape), tuple(strides), dtype.itemsize)
+                arguments[name] = debug.ArrayFacts(
+                    "record" if dtype.names else str(dtype), tuple(shape), tuple(strides), dtype.itemsize
+                )
                 del words[: 1 + 2 * kind.rank]
             elif kind.name in WORDS:
                 count = len(as_words(kind.name, 0))

@@ -313,13 +313,9 @@ class Program:
         complex_used = any(kind.is_complex for kind in self.arguments.values()) or "std::complex" in "".join(
             [*translator.lines, *self._bodies]
         )
-        if complex_used and self.device:
-            raise CompileError(
-                f"{self.kernel.name} computes with complex numbers, which kernels on Cuda don't support here",
-                self.kernel.file,
-                self.kernel.node.lineno,
-            )
         used = "".join([*translator.lines, *self._bodies, *(kind.text for kind in parameters.values())])
+        if self.device:
+            self._check_numbers(complex_used, used)
         return "\n".join(
             [
                 *(["#define PK_COMPLEX"] if complex_used else []),
@@ -339,6 +335,16 @@ class Program:
                 "",
             ]
         )
+
+    def _check_numbers(self, complex_used: bool, used: str) -> None:
+        """Refuse numbers that devices don't have here."""
+        what = "complex numbers" if complex_used else "longdouble" if "pk::longdouble" in used else ""
+        if what:
+            raise CompileError(
+                f"{self.kernel.name} computes with {what}, which kernels on Cuda don't support here",
+                self.kernel.file,
+                self.kernel.node.lineno,
+            )
 
     def _typed_parameters(self, parameters: dict[str, CType]) -> str:
         if not self.dense:

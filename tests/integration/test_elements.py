@@ -81,10 +81,10 @@ def test_every_dtype_in_every_form_is_shown_as_numpy_shows_it(letter: str, tmp_p
 def test_variables_are_named_with_their_types(embedded: OnRuntime) -> None:
     run = embedded("elements.py", "break 19 if i == 3", "continue", "locals")
     shown = {line.split()[0]: " ".join(line.split()[1:]) for line in run.lines if re.match(r"\w+ +\S", line)}
-    point = "[('x', '<f8'), ('y', '>i4'), ('v', '>f4', (3,))]"
     assert {
         "h": "float16[8] host", "w": f"{np.dtype('g').name}[8] host", "b": ">f8[8] host",
-        "u": "int64[8] host, strides 9", "d": ">f8[8, 3] host, columns", "p": f"{point}[8] host", "r": f"{point} host",
+        "u": "int64[8] host, strides 9", "d": ">f8[8, 3] host, columns", "p": "record[8] host, fields x y v",
+        "r": "record host, fields x y v",
         "vs": ">f4[8, 3] host, strides 24 4", "row": ">f8[3] host, strides 64", "half": "float16 0.5",
         "wide": "longdouble 1.0",
     }.items() <= shown.items()  # fmt: skip

@@ -56,7 +56,7 @@ def item_size(array: Any) -> int:
 
 
 def element_type(array: Any) -> str:
-    return str(array.dtype).removeprefix("torch.")
+    return "record" if getattr(array.dtype, "names", None) else str(array.dtype).removeprefix("torch.")
 
 
 def array_place(array: Any) -> str:
@@ -87,7 +87,15 @@ def is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...], size: int, *
 
 
 def array_layout(array: Any) -> str:
-    """`host, rows`, `host, columns` or `host, strides 16, 8`; one contiguous dimension is just `host`."""
+    """`host, rows`, `host, columns` or `host, strides 16, 8`; one contiguous dimension is just `host`.
+
+    Records have the names of their fields, too.
+    """
+    fields = getattr(array.dtype, "names", None)
+    return ", ".join([_order(array), *([f"fields {' '.join(fields)}"] if fields else [])])
+
+
+def _order(array: Any) -> str:
     shape, strides, size = tuple(array.shape), byte_strides(array), item_size(array)
     place = array_place(array)
     if is_contiguous(shape, strides, size, columns=False):

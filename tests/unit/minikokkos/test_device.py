@@ -130,6 +130,34 @@ def test_complex_numbers_are_refused_by_line(load: Any) -> None:
     assert caught.value.line == 5
 
 
+def test_longdouble_is_refused_by_line(load: Any) -> None:
+    module = load("@pk.workunit\ndef work(i, x):\n    y: pk.longdouble = x[i]\n    x[i] = y\n")
+    with pytest.raises(pk.CompileError, match=r"longdouble, which kernels on Cuda don't support") as caught:
+        Program(definition(module.work), "for", "range", 1, {"x": CType("double", 1)}, device=True)
+    assert caught.value.line == 5
+
+
+@pytest.mark.skipif(not _nvcc(), reason="no nvcc")
+@pytest.mark.parametrize("debug", [False, True])
+def test_float16_compiles(load: Any, tmp_path: Path, debug: bool) -> None:
+    module = load(
+        "@pk.workunit\ndef work(i: int, acc: pk.Max[pk.float16], h):\n    x = h[i]\n    h[i] += x * 2\n"
+        "    pk.atomic_add(h, [0], 1)\n    acc = max(acc, x)\n"
+    )
+    tools, kernel = build.device_toolchain("-arch=sm_90"), definition(module.work)
+    conditions = [Condition(1, kernel.file, 7, "h[i] > 1")] if debug else []
+    program = Program(
+        kernel, "reduce", "range", 1, {"h": CType("pk::half", 1)}, (), conditions, debug=debug, device=True
+    )
+    assert not program.refused
+    source = tmp_path / "kernel.cpp"
+    source.write_text(program.source)
+    flags = (*tools.debug, *build.BOUNDS) if debug else tools.release
+    command = [cuda.nvcc(), *tools.common, *flags, "-c", f"-I{build.INCLUDE}", str(source), "-o", str(tmp_path / "k.o")]
+    done = subprocess.run([word for word in command if word != "-shared"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.fixture
 def no_cupy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setitem(sys.modules, "cupy", None)

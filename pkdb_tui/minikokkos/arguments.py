@@ -196,12 +196,12 @@ class Layout:
             found = CType(element, value.ndim, access="" if self._device else access_of(value))
         if self._device and (found.is_complex or found.is_loose or found.name in WORDS or between(value)):
             raise ArgumentError(f"{start} an array of {value.dtype}, which kernels on Cuda don't support here.")
-        if wanted is not None and (wanted.name, wanted.rank) != (found.name, found.rank):
+        if wanted is not None and not wanted.holds(found):
             wish = f"View{wanted.rank}D of {spoken(wanted)}" if wanted.is_view else f"a number, {spoken(wanted)}"
-            advice = f"annotate it as View{found.rank}D of {spoken(found)}" if record is None else "don't annotate it"
+            of = spoken(found) if record is None else "a name for its dtype"
             raise ArgumentError(
                 f"{start} annotated as {wish}, an array of {value.dtype} with {value.ndim} dimensions is given: "
-                f"{advice}, or pass what the annotation says."
+                f"annotate it as View{found.rank}D of {of}, or pass what the annotation says."
             )
         return found
 

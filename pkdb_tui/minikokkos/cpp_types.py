@@ -87,6 +87,13 @@ class CType:
         """The type of an element, or of what a name bound to one has."""
         return CType(self.name, record=self.record)
 
+    def holds(self, other: CType) -> bool:
+        """Whether both are of one type and rank, whichever way the elements lie in memory."""
+        alike = (self.name, self.rank) == (other.name, other.rank)
+        if self.record is None or other.record is None:
+            return alike
+        return alike and self.record.description == other.record.description
+
     def of_rank(self, rank: int) -> CType:
         """A view of the same elements."""
         return replace(self, rank=rank, reduction="")
@@ -165,8 +172,16 @@ def _subscripted(name: str, element: ast.expr) -> CType:
         raise ValueError(f"the element type {ast.unparse(element)} is not known")
     if name in reductions:
         return CType(known[inner], reduction=reductions[name])
+    rank = view_rank(name)
+    if rank:
+        return CType(known[inner], rank)
+    raise ValueError(f"the type {name}[{ast.unparse(element)}] is not known")
+
+
+def view_rank(name: str) -> int:
+    """3 of `View3D` and `ScratchView3D`; 0 of what is no view of 1 to 8 dimensions."""
     for prefix in ("View", "ScratchView"):
         digits = name.removeprefix(prefix).removesuffix("D")
         if name.startswith(prefix) and digits.isdigit() and 1 <= int(digits) <= 8:
-            return CType(known[inner], int(digits))
-    raise ValueError(f"the type {name}[{ast.unparse(element)}] is not known")
+            return int(digits)
+    return 0

@@ -64,10 +64,12 @@ def half(value: Any) -> float:
 _SPOKEN = {
     "double": "float64", "float": "float32", "pk::half": "float16", "pk::longdouble": "longdouble",
     "std::complex<float>": "complex64", "std::complex<double>": "complex128",
-    "std::complex<pk::longdouble>": "clongdouble", "record": "records",
+    "std::complex<pk::longdouble>": "clongdouble",
 }  # fmt: skip
 
 
 def spoken(kind: CType) -> str:
     """A type as numpy names it."""
+    if kind.record is not None:
+        return f"records {kind.record.dtype}"
     return _SPOKEN.get(kind.name, kind.name.removesuffix("_t"))

@@ -13,12 +13,15 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from pkdb_tui.minikokkos import cpp_types as types
 from pkdb_tui.minikokkos import cuda_regions
 from pkdb_tui.minikokkos.cpp_types import BOOL, INT, TEAM, VOID, CType
 from pkdb_tui.minikokkos.debug import Condition, KernelSource, PlacedCondition
 from pkdb_tui.minikokkos.errors import ArgumentError, CompileError
 from pkdb_tui.minikokkos.expressions import MISSING, Expressions, Typed, c_string
+from pkdb_tui.minikokkos.records import record_of
 from pkdb_tui.minikokkos.regions import REGIONS
 from pkdb_tui.minikokkos.scope import cpp_name
 from pkdb_tui.minikokkos.source_lines import lines_of
@@ -174,10 +177,25 @@ def roles(kernel: Definition, pattern: str, policy: str, rank: int) -> Parameter
 
 
 def _annotation(kernel: Definition, argument: ast.arg) -> CType | None:
+    records = _records(kernel, argument.annotation)
+    if records is not None:
+        return records
     try:
         return types.from_annotation(argument.annotation)
     except ValueError as error:
         raise CompileError(str(error), kernel.file, argument.lineno, argument.col_offset) from None
+
+
+def _records(kernel: Definition, node: ast.expr | None) -> CType | None:
+    """The type of `pk.View1D[POINT]`, where the name means a structured numpy.dtype."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        node = ast.parse(node.value, mode="eval").body
+    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Name):
+        return None
+    found = kernel.names(node.slice.id)
+    record = record_of(found) if isinstance(found, np.dtype) else None
+    rank = types.view_rank(types.last_name(node.value))
+    return CType("record", rank, record=record) if record is not None and rank else None
 
 
 @functools.lru_cache(maxsize=1024)
@@ -270,7 +288,7 @@ class Program:
             bare = given.of_rank(given.rank)
             wanted = _annotation(part, argument) or bare
             if (wanted.is_view or bare.is_view or bare.record) and wanted.text != bare.text:
-                if (wanted.name, wanted.rank) != (bare.name, bare.rank):
+                if not wanted.holds(bare):
                     caller.error(node, f"{argument.arg} of {part.name} is a {wanted.text}, a {bare.text} is given")
                 wanted = bare
             parameters[argument.arg] = wanted

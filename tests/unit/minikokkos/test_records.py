@@ -175,3 +175,19 @@ def test_bounds(load: Any) -> None:
     k.work.bounds = True
     with pytest.raises(IndexError, match=r"^(p index 5 in dimension 0, extent 5|q index 3 in dimension 0, extent 3)$"):
         pk.parallel_for(5, k.work, p=np.zeros(5, POINT), q=np.zeros(5, PARTICLE))
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_a_name_for_the_dtype_annotates(load: Any, space: Any) -> None:
+    k = load(
+        "POINT = np.dtype([('x', 'f8'), ('y', '>f4'), ('count', 'u2')])\n"
+        "@pk.workunit\ndef work(i: int, p: pk.View1D[POINT]):\n    p[i]['x'] = both(p, i)\n"
+        "@pk.function\ndef both(p: pk.View1D[POINT], i: int) -> pk.double:\n    return p[i]['y'] + p[i]['count']\n"
+    )
+    points = _points()
+    pk.parallel_for(pk.RangePolicy(space, 0, 5), k.work, p=points[::-1])
+    assert points["x"].tolist() == (1.5 * np.arange(5)).tolist()
+    with pytest.raises(pk.ArgumentError, match=r"p is annotated as View1D of records .*'>f4'.*, an array of float64"):
+        pk.parallel_for(pk.RangePolicy(space, 0, 5), k.work, p=np.zeros(5))
+    with pytest.raises(pk.ArgumentError, match=r"'<f4'\).* is given: annotate it as View1D of a name for its dtype"):
+        pk.parallel_for(pk.RangePolicy(space, 0, 5), k.work, p=np.zeros(5, [("x", "f8"), ("y", "f4"), ("count", "u2")]))

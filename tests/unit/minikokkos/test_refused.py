@@ -71,7 +71,7 @@ def test_constructs_are_refused_at_their_place(load: Any, line: str, column: int
         (
             {"x": np.zeros(2, [("a", "f8")])},
             "work: x is annotated as View1D of float64, an array of [('a', '<f8')] with 1 dimensions is given: "
-            "don't annotate it, or pass what the annotation says.",
+            "annotate it as View1D of a name for its dtype, or pass what the annotation says.",
         ),
     ],
 )

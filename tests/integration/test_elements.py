@@ -197,3 +197,11 @@ def test_an_index_beyond_stops(embedded: OnRuntime) -> None:
     run = embedded("elements_beyond.py", "break 8 if i == 3", "continue", "continue", "print h, p['x']")
     stop = "stopped: bounds: b index 4 in dimension 0, extent 4 elements_beyond.py:8 in past"
     assert run.stops[-1].startswith(stop), run.out
+
+
+def test_what_a_function_returns_has_its_digits(embedded: OnRuntime) -> None:
+    run = embedded(
+        "returned_elements.py", "tbreak 7", "continue", "finish", "tbreak 12", "continue", "finish", threads=1
+    )
+    assert run.stops[2].endswith(f"i = 0 returning {np.longdouble(1) / 3!s}")
+    assert run.stops[4].endswith(f"i = 0 returning {float(np.float16(0.1))}")

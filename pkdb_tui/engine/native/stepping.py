@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
+import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ from pkdb_tui.engine.native.threads import Arrival
 if TYPE_CHECKING:
     from pkdb_tui.engine.native.gdb import GdbController
 
+DOUBLE_DIGITS = 17  # that gdb writes of a double; more are those of a long double
 TRIES = 60  # hops through generated code before giving a thread up as lost in it
 OUTWARD = "outward"  # until a thread is back at the Python line it called from
 VERBS = {StepKind.STEP: "step", StepKind.NEXT: "next", StepKind.FINISH: "finish", StepKind.UNTIL: "continue"}
@@ -394,7 +397,18 @@ def python_text(value: str) -> str:
         return "nan"
     if value.removeprefix("-") == "inf":
         return f"{sign}inf"
+    half = re.fullmatch(r"\{bits = (\d+)\}", value)  # the embedded runtime's float16
+    if half is not None:
+        return str(struct.unpack("<e", int(half[1]).to_bytes(2, "little"))[0])
     try:
-        return repr(float(value))
+        number = float(value)
     except ValueError:
         return ""
+    digits = sum(map(str.isdigit, value.partition("e")[0].lstrip("-0.")))
+    return repr(number) if digits <= DOUBLE_DIGITS else _long_double(value)
+
+
+def _long_double(text: str) -> str:
+    import numpy as np  # takes longer to load than the rest of the start
+
+    return str(np.longdouble(text))

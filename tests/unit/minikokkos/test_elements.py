@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import pkdb_tui.minikokkos as pk
+from pkdb_tui.minikokkos.arguments import Layout
+from pkdb_tui.minikokkos.program import definition
 
 SPACES = [pk.OpenMP, pk.Serial, pk.Debug]
 DTYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "g", "c8", "c16", "G"]
@@ -270,3 +272,53 @@ def test_times_are_counts_of_their_unit(load: Any, letter: str, space: Any) -> N
     t = np.array([0, 5, "NaT"], letter)
     pk.parallel_for(pk.RangePolicy(space, 0, 3), k.later, t=t)
     assert t.astype("i8").tolist() == [60, 65, 7]
+
+
+SCALARS = """
+@pk.workunit
+def wide(i: int, acc: pk.Acc[pk.clongdouble], z, s, t, c, n: pk.longdouble):
+    acc += z[i] * s + t + c + n
+
+
+@pk.workunit
+def team(m: pk.TeamMember, acc: pk.Acc[pk.clongdouble], z):
+    def inner(j: int, a: pk.Acc[pk.clongdouble]):
+        a += z[j]
+
+    acc += pk.parallel_reduce(pk.TeamThreadRange(m, 4), inner)
+
+
+@pk.workunit
+def scratch(m: pk.TeamMember, h):
+    s: pk.ScratchView1D[pk.float16] = pk.ScratchView1D(m.team_scratch(0), 4)
+    w: pk.ScratchView1D[pk.longdouble] = pk.ScratchView1D(m.team_scratch(0), 4)
+    s[0] = h[m.league_rank()]
+    w[0] = s[0]
+    w[0] /= 3
+    h[m.league_rank()] = w[0] * 6 + s[0]
+"""
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_scalars_teams_and_scratch(load: Any, space: Any) -> None:
+    k, third = load(SCALARS), np.longdouble(1) / 3
+    z = np.arange(4) * (1 + 2j) * third
+    given = {"z": z, "s": np.float16(2), "t": third, "c": np.clongdouble(1j), "n": 3}
+    policy = pk.RangePolicy(space, 0, 4)
+    assert pk.parallel_reduce(policy, k.wide, **given) == (z * 2 + third + 1j + 3).sum()
+    assert pk.parallel_reduce(pk.TeamPolicy(space, 2, 2), k.team, z=z) == 4 * z.sum()
+    h = np.arange(4, dtype=">f2")
+    pk.parallel_for(pk.TeamPolicy(space, 4, 1).set_scratch_size(0, pk.PerTeam(256)), k.scratch, h=h)
+    np.testing.assert_array_equal(h, 3 * np.arange(4))
+
+
+def test_scalars_are_told_as_they_were_given(load: Any) -> None:
+    k, third = load(SCALARS), np.longdouble(1) / 3
+    given = {"z": np.zeros(4, "G"), "s": np.float16(2.5), "t": third, "c": np.clongdouble(1j), "n": 3}
+    policy = pk.RangePolicy(pk.OpenMP, 0, 4)
+    layout = Layout(definition(k.wide), "reduce", policy, given)
+    told, found = layout.told(policy, layout.pack(0, policy.words, given))
+    assert told == "RangePolicy(OpenMP, 0, 4)"
+    assert {name: found[name] for name in "stcn"} == {name: given[name] for name in "stcn"}
+    assert found["t"].dtype == np.longdouble
+    assert found["z"] == (np.dtype("G").name, (4,), (32,), 32)

@@ -6,7 +6,7 @@ import ast
 import ctypes
 import functools
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -234,7 +234,22 @@ def _written(node: ast.FunctionDef) -> frozenset[str]:
             found.add(types.last_name(_base(child)))
         elif isinstance(child, ast.Call) and types.last_name(child.func).startswith("atomic_") and child.args:
             found.add(types.last_name(_base(child.args[0])))
+    bound = list(_bound(node))  # `r = a[i]`, and `r["x"] = 1` writes to a
+    for _ in bound:
+        found |= {whole for name, whole in bound if name in found}
     return frozenset(found)
+
+
+def _bound(node: ast.FunctionDef) -> Iterator[tuple[str, str]]:
+    """Names that are given a part of something, with the name of that."""
+    for child in ast.walk(node):
+        if isinstance(child, ast.Assign | ast.AnnAssign) and isinstance(
+            child.value, ast.Subscript | ast.Attribute | ast.Name
+        ):
+            targets = child.targets if isinstance(child, ast.Assign) else [child.target]
+            for target in targets:
+                if isinstance(target, ast.Name):
+                    yield target.id, types.last_name(_base(child.value))
 
 
 def _base(node: ast.expr) -> ast.expr:

@@ -27,8 +27,8 @@ class Record:
 
     @property
     def description(self) -> str:
-        """Python's text of what `numpy.dtype` makes the same type of."""
-        return repr(_described(self.dtype))
+        """Python's text, in ASCII, of what `numpy.dtype` makes the same type of."""
+        return ascii(_described(self.dtype))
 
     @property
     def text(self) -> str:

@@ -205,3 +205,27 @@ def test_what_a_function_returns_has_its_digits(embedded: OnRuntime) -> None:
     )
     assert run.stops[2].endswith(f"i = 0 returning {np.longdouble(1) / 3!s}")
     assert run.stops[4].endswith(f"i = 0 returning {float(np.float16(0.1))}")
+
+
+def test_fields_have_any_names_and_places(tmp_path: Path) -> None:
+    script = tmp_path / "odd_fields.py"
+    script.write_text(
+        "import numpy as np\nimport pykokkos as pk\n\n\n@pk.workunit\ndef work(i: int, p):\n"
+        "    p[i]['größe'] += 1\n    p[i]['half of it'] += 1\n\n\n"
+        "names, places = ['größe', 'half of it', 'it'], [3, 3, 16]\n"
+        "odd = np.dtype({'names': names, 'formats': ['<u4', '<u2', 'O'], 'offsets': places})\n"
+        "p = np.zeros(3, odd)\np['it'] = 'kept'\n"
+        "pk.parallel_for(pk.RangePolicy(pk.OpenMP, 0, 3), work, p=p)\nprint(p['größe'], p['it'])\n"
+    )
+    run = debug(
+        EMBEDDED, script, "break 8 if p[i]['größe'] == 1", "continue", "print p['größe'], p[i]['half of it']",
+        "p[i]['größe'] = 65537", "print p['half of it']", "locals", "delete 1", "continue",
+        variables={"OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert "(array([1, 0, 0], dtype=uint32), 1)" in run.lines
+    assert "array([1, 0, 0], dtype=uint16)" in run.lines
+    assert any(
+        line.split() == ["p", "record[3]", "host,", "fields", "größe", "half", "of", "it", "it"] for line in run.lines
+    )
+    assert "[65538     2     2] ['kept' 'kept' 'kept']" in run.lines
+    assert run.err == ""

@@ -103,6 +103,18 @@ def test_read_only_arrays(load: Any) -> None:
         pk.parallel_for(1, fields.work, x=x)
 
 
+@pytest.mark.parametrize(
+    "lines",
+    ["r = x[i]\n    r['a'] = 1", "a = x['a']\n    part = a[1:]\n    part[i] = 1", "y = x\n    y[i]['a'] += 1"],
+)
+def test_read_only_arrays_are_not_written_to_by_another_name(load: Any, lines: str) -> None:
+    module = load(f"@pk.workunit\ndef work(i: int, x, z):\n    r2 = z[i]\n    {lines}\n")
+    x, z = (np.frombuffer(bytes(16), [("a", "f8")]) for _ in range(2))
+    with pytest.raises(pk.ArgumentError, match="work writes to x, but that array is read-only"):
+        pk.parallel_for(1, module.work, x=x, z=z)
+    pk.parallel_for(1, module.work, x=x.copy(), z=z)
+
+
 def test_spaces_and_decorators_that_are_not_here() -> None:
     with pytest.raises(pk.ArgumentError, match="no execution space HIP"):
         pk.RangePolicy(pk.HIP, 0, 1)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 DIGITS = 6  # significant digits of a float in panes
 ALL_DIGITS = 17  # what distinguishes any two floats
+WIDE_DIGITS = 36  # the same of a longdouble, however long it is
 
 
 def number(value: Any, digits: int = DIGITS) -> str:
@@ -41,6 +42,8 @@ def number(value: Any, digits: int = DIGITS) -> str:
 
 def _real(value: Any, digits: int) -> str:
     """numpy's own text of its shorter floats has only the digits that type distinguishes."""
+    if _is_wide(value):
+        return _wide(value, digits)
     whole = str(value) if _is_numpy(value, "floating") else repr(float(value))
     mantissa = whole.lstrip("-").partition("e")[0].replace(".", "").strip("0")
     if len(mantissa) > digits or not math.isfinite(value):
@@ -48,11 +51,32 @@ def _real(value: Any, digits: int) -> str:
     return whole if len(whole) <= digits + 6 else f"{float(value):.{digits}g}"
 
 
+def _is_wide(value: Any) -> bool:
+    """Whether it is a float of more digits than Python's."""
+    return _is_numpy(value, "longdouble") and value.itemsize > 8
+
+
+def _wide(value: Any, digits: int) -> str:
+    import numpy
+
+    whole = str(value)
+    if len(whole.lstrip("-").partition("e")[0].replace(".", "").strip("0")) <= digits and len(whole) <= digits + 6:
+        return whole
+    if not numpy.isfinite(value):
+        return whole
+    exponent = int(numpy.format_float_scientific(value, digits - 1, unique=False).partition("e")[2])
+    if -5 < exponent < digits:
+        return numpy.format_float_positional(value, digits, unique=False, fractional=False)
+    return numpy.format_float_scientific(value, digits - 1, unique=False, exp_digits=2)
+
+
 def distinct(now: Any, before: Any, digits: int = DIGITS) -> tuple[str, str]:
     """Two numbers as `number` has them, with as many digits as it takes to see that they differ."""
-    for more in range(digits, ALL_DIGITS + 1):
+    wide = _is_wide(now)
+    read = type(now) if wide else complex
+    for more in range(digits, (WIDE_DIGITS if wide else ALL_DIGITS) + 1):
         texts = number(now, more), number(before, more)
-        if complex(texts[0]) != complex(texts[1]):  # 1.0 and 1.00000 read the same
+        if read(texts[0]) != read(texts[1]):  # 1.0 and 1.00000 read the same
             break
     return texts
 
@@ -149,6 +173,10 @@ def _padded(texts: Sequence[str], width: int) -> list[str]:
 
 
 def _exponent(value: Any, digits: int) -> str:
+    if _is_wide(value):
+        import numpy
+
+        return numpy.format_float_scientific(value, digits - 1, unique=False, exp_digits=2)
     if isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational) and math.isfinite(value):
         return f"{float(value):.{digits - 1}e}"
     return number(value, digits)

@@ -288,18 +288,20 @@ def _text(part: slice) -> str:
 
 def _norm(values: Values) -> float:
     """The Euclidean norm, scaled so that squares neither overflow nor vanish; NaN where there is one."""
-    magnitudes = np.abs(values.astype(np.complex128 if values.dtype.kind == "c" else np.float64))
-    top = float(magnitudes.max())
+    magnitudes = np.abs(values.astype(np.result_type(values.dtype, np.float64)))
+    top = magnitudes.max()
     if not 0 < top < math.inf:
-        return top
-    return top * float(np.sqrt(np.sum((magnitudes / top) ** 2)))
+        return float(top)
+    norm: float = top * np.sqrt(np.sum((magnitudes / top) ** 2))
+    return norm if magnitudes.dtype.char == "g" else float(norm)
 
 
 def _bins(values: Values) -> tuple[int, ...]:
     """How many elements lie in each of `BINS` equal parts of their range; empty where that means nothing."""
     if values.dtype.kind == "c":
         return ()
-    finite = values[np.isfinite(values)].astype(np.float64)
+    with np.errstate(over="ignore"):
+        finite = values[np.isfinite(values)].astype(np.float64)
     if not finite.size:
         return ()
     low, high = float(np.min(finite)), float(np.max(finite))

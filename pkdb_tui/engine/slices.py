@@ -147,7 +147,15 @@ def _extremes(present: np.ndarray[Any, Any]) -> tuple[float | int | None, float 
         return None, None, None
     if present.dtype.kind in "iu":
         return int(present.min()), int(present.max()), sum(map(int, present.tolist())) / present.size
+    if present.dtype.char == "g":
+        return _exact(present.min()), _exact(present.max()), _exact(present.mean())
     return float(present.min()), float(present.max()), _mean(present.astype(np.float64))
+
+
+def _exact(value: Any) -> Any:
+    """Python's number where that is the same."""
+    plain = float(value)
+    return plain if plain == value or value != value else value
 
 
 def _mean(values: np.ndarray[Any, Any]) -> float:

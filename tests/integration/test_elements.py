@@ -229,3 +229,12 @@ def test_fields_have_any_names_and_places(tmp_path: Path) -> None:
     )
     assert "[65538     2     2] ['kept' 'kept' 'kept']" in run.lines
     assert run.err == ""
+
+
+def test_arrays_of_python_are_shown_alike(embedded: OnRuntime) -> None:
+    run = embedded("elements.py", "tbreak 35", "continue", "lens p", "lens w * np.longdouble('1e4000')", "locals")
+    assert "p has records, not numbers: name a field, such as p['x']." in run.out + run.err
+    assert "max 2.33333e+4000" in run.out
+    shown = {line.split()[0]: " ".join(line.split()[1:]) for line in run.lines if re.match(r"\w+ +\S", line)}
+    assert shown["b"] == ">f8[8] host"
+    assert shown["p"] == "record[8] host, fields x y v"

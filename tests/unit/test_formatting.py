@@ -179,3 +179,18 @@ def test_types_and_thousands() -> None:
     assert formatting.type_name(np.float64(1)) == "float64"
     assert formatting.type_name(3) == "int"
     assert formatting.thousands(1048576) == "1,048,576"
+
+
+@pytest.mark.skipif(np.dtype("g").itemsize == 8, reason="longdouble is double here")
+def test_longdouble_is_neither_cut_nor_made_infinite() -> None:
+    third, huge = np.longdouble(1) / 3, np.longdouble("1.25e4000")
+    assert formatting.number(third) == "0.333333"
+    assert formatting.number(-third, 3) == "-0.333"
+    assert formatting.number(np.longdouble(2) / 3 * 10**8) == "6.66667e+07"
+    assert formatting.number(huge) == "1.25e+4000"
+    assert formatting.number(huge / 3) == "4.16667e+3999"
+    assert formatting.number(np.longdouble("inf")) == "inf"
+    assert formatting.number(np.longdouble(0.25)) == "0.25"
+    assert formatting.columns([third, huge, np.longdouble(2)]) == ["0.333333  ", "1.25e+4000", "2.0       "]
+    now, before = formatting.distinct(third, third + np.longdouble(2) ** -64)
+    assert np.longdouble(now) != np.longdouble(before)

@@ -173,3 +173,12 @@ def test_a_truncated_box_keeps_its_rows_and_columns() -> None:
     part = slices.from_bytes("a", body(np.arange(4, dtype="<i4"), [10, 8], truncated=True))
     np.testing.assert_array_equal(part.values, [[0, 1, 2, 3]])
     assert part.shape == (10, 8)
+
+
+@pytest.mark.skipif(np.dtype("g").itemsize == 8, reason="longdouble is double here")
+def test_statistics_of_longdouble_keep_its_digits_and_range() -> None:
+    third, huge = np.longdouble(1) / 3, np.longdouble("1e4000")
+    found = slices.statistics(np.array([third, huge, np.nan]))
+    assert (found.minimum, found.maximum, found.mean) == (third, huge, (third + huge) / 2)
+    assert (found.nan, found.inf) == (1, 0)
+    assert type(slices.statistics(np.array([0.5], "g")).minimum) is float

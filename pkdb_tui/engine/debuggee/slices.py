@@ -60,6 +60,10 @@ def _array(expression: str, value: Any, limit: int) -> Json:
     part = value if total <= limit or not shape else value[_rows_within(shape, limit)]
     host = _to_host(part)
     kind = host.dtype.kind
+    if getattr(host.dtype, "names", None):
+        raise RequestError(
+            f"{expression} has records, not numbers: name a field, such as {expression}[{host.dtype.names[0]!r}]."
+        )
     if kind not in KINDS:
         raise RequestError(f"{expression} is {type_name(value)}: its elements are not numbers.")
     order = host.dtype.newbyteorder("<") if host.dtype.byteorder == ">" else host.dtype

@@ -95,7 +95,7 @@ async def compiled(edit: Edit, connection: Asks, *, blocked: bool) -> None:
     elif body["compiled"]:
         _note(edit, text, EditCheck.FINE, f"compiled in {time.monotonic() - begun:.1f} s")
     else:
-        _note(edit, text, EditCheck.UNTRIED, "right as Python; compiled at its first launch, which tells the types")
+        _note(edit, text, EditCheck.UNTRIED, "right as Python; compiled at its next launch, which tells the types")
 
 
 def identity(edit: Edit) -> dict[str, Any]:

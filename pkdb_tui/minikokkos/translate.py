@@ -153,7 +153,11 @@ class FunctionTranslator(Calls):
         for target in reversed(node.targets):
             parts.append(self._assign(target, text, kind))
             text = self.text(target)
-        self.at(node, " ".join(parts))
+        self._set(node, " ".join(parts))
+
+    def _set(self, node: ast.stmt, text: str) -> None:
+        """An assignment. Of one that changes nothing, as `x += 0`, a host's compiler makes no code."""
+        self.at(node, text if self.program.device else f"PK_LINE; {text}")
 
     def _assign(self, target: ast.expr, text: str, kind: CType) -> str:
         if isinstance(target, ast.Name):
@@ -228,12 +232,12 @@ class FunctionTranslator(Calls):
         if isinstance(node.op, ast.Div) and kind.is_float:
             sign = "/="
         if sign is not None and not kind.is_complex and (kind.is_integer or sign in ("+=", "-=", "*=", "/=")):
-            self.at(node, f"{target} {sign} {value};")
+            self._set(node, f"{target} {sign} {value};")
             return
         now = copy.copy(node.target)
         now.ctx = ast.Load()
         text, result = self.binary(node, node.op, self.number(now), (value, given))
-        self.at(node, f"{target} = {cast(text, result, kind)};")
+        self._set(node, f"{target} = {cast(text, result, kind)};")
 
     # --- control flow ---
 

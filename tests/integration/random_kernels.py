@@ -53,6 +53,8 @@ class _Maker:
         return self._choose.choice((name, f"{name} + 1", f"({name} * 3 + {self._index}) % 5", "2"))
 
     def _test(self) -> str:
+        if self._choose.random() < 0.05:
+            return "1 < 2"
         name = self._choose.choice((self._index,) * 4 + self._names)
         first = f"{name} {self._choose.choice(('==', '<', '>', '!=', '>='))} {self._choose.randrange(3)}"
         if self._choose.random() < 0.25:
@@ -62,6 +64,7 @@ class _Maker:
     def _simple(self) -> str:
         name = self._choose.choice(self._names)
         kinds = ["pass", f"{name} = ({self._value()}) % 7", f"{name} += {self._value()}", f"{name} *= 2"]
+        kinds += [f"{name} = {name}", f"{name} += 0", f"{name} *= 1"]  # of which compilers like to make nothing
         if self._helps:
             kinds += [f"v[{self._index}] += {self._value()}", f"{name} = helper({self._value()})"]
         return self._choose.choice(kinds)

@@ -10,7 +10,7 @@ from random_kernels import in_python, kernel_lines, program
 from runtimes import BOTH, Run, debug
 
 pytestmark = pytest.mark.parametrize("runtime", BOTH)
-SEEDS = (3, 6, 19, 22, 30)
+SEEDS = (2, 16, 21, 28, 36)
 ONE = {"OMP_NUM_THREADS": "1"}
 
 

@@ -148,6 +148,7 @@ print(v)
             ["17 4", "17 5", "20 5", "17 6", "18 6", "17 7"],
         ),
         (["break 9 if i == 1", "break 12", "ignore 2 6"], ["9 1", "9 1", "12 6", "12 7"]),
+        (["break 9", "ignore 1 33"], ["9 7"] * 3),
     ],
 )
 def test_lines_of_branches_stop_those_that_come_to_them(

@@ -19,6 +19,10 @@ _MET = "pkdb_met"  # places met so far in a function
 _FUNCTIONS = ("MethodDecl", "FunctionDecl", "LambdaExpr")
 TURN = "#turn"  # behind a file's name: the test of a loop
 _NOP = 'asm volatile("nop");'
+# What a compiler may make no code of, or only a way to somewhere: `pass`, `x += 0`, `if 1 < 2`, `break` behind an `if`.
+_MAYBE_NOTHING = (
+    "EmptyStmt", "BreakStmt", "ContinueStmt", "ReturnStmt", "IfStmt", "AssignOperator", "CompoundAssignOperator",
+)  # fmt: skip
 _KOKKOS_LAMBDA = re.compile(r"KOKKOS_LAMBDA *\([^)]*\) *\{")
 
 
@@ -71,9 +75,7 @@ def _with_turns(serializer: Any, node: Any, place: tuple[str, int], stops: str) 
     kind = type(node).__name__
     if kind not in ("ForStmt", "WhileStmt"):
         return ""
-    test = directive(place[0] + TURN, place[1]) + serializer.serialize(node.condition)
-    if stops:
-        test = f"({{ {stops} {test}; }})"
+    test = f"({{ {stops}{directive(place[0] + TURN, place[1])}{_NOP} {serializer.serialize(node.condition)}; }})"
     body = serializer.serialize(node.body)
     if kind == "WhileStmt":
         return f"while({test}{directive(*place)}) {{ {body} }}"
@@ -94,7 +96,7 @@ def _serialize(original: Any, before: Callable[[tuple[str, int]], str]) -> Any:
             met.add(place)
         setattr(self, _PLACE, place or around)
         turns = _with_turns(self, node, place, stops) if place is not None else ""
-        text: str = turns or (_NOP if place is not None and _is_empty(node) else original(self, node))
+        text: str = turns or original(self, node)
         setattr(self, _PLACE, around)
         setattr(self, _MET, met)
         if place is None:
@@ -109,14 +111,10 @@ def _serialize(original: Any, before: Callable[[tuple[str, int]], str]) -> Any:
             return directive(GLUE, 1) + text + directive(GLUE, 1)
         text = _KOKKOS_LAMBDA.sub(lambda head: directive(GLUE, 1) + head.group() + directive(*place), text)
         # What follows is glue: a way out of a branch or loop would be a line of threads that never came to it.
-        return ("" if turns else stops) + directive(*place) + _on_one_line(text) + directive(GLUE, 1)
+        front = "" if turns else stops + directive(*place) + (_NOP if type(node).__name__ in _MAYBE_NOTHING else "")
+        return (front or directive(*place)) + _on_one_line(text) + directive(GLUE, 1)
 
     return serialize
-
-
-def _is_empty(node: Any) -> bool:
-    """`pass`, which is a line that threads come to, but which PyKokkos makes no code of."""
-    return type(node).__name__ == "EmptyStmt"
 
 
 def _main_body(original: Any) -> Any:

@@ -232,3 +232,11 @@ def test_another_kernel_in_the_space_of_a_stopped_one_is_refused_and_runs_in_ano
     )  # fmt: skip
     assert "RuntimeError: no other kernel can begin in OpenMP while spin is stopped in it" in run.stderr
     assert "array([7., 7., 7., 7.])" in run.stdout
+
+
+def test_a_sum_as_long_as_pykokkos_itself_translates_is_debugged(tmp_path: Path) -> None:
+    program = PROGRAM.replace("half(a[j][i])", " + ".join(["half(a[j][i])"] * 200))
+    run = debug(tmp_path, "break 16 if total < 1300", "continue", "print total", "continue", program=program)
+    assert run.stdout.count("stopped: breakpoint") == 1
+    assert "600.0" in run.stdout.splitlines(), run.stdout + run.stderr
+    assert run.stdout.splitlines()[-2:] == ["sum 49600.0", "exited: status 0"]

@@ -120,6 +120,18 @@ def _building_in(directory: Path, conditions: Sequence[Compiled]) -> Iterator[No
         _building.directory, _building.conditions = previous
 
 
+@contextlib.contextmanager
+def _nesting_deeper() -> Iterator[None]:
+    """PyKokkos' translator calls itself for each part of an expression, and what this package adds calls between."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(3 * before)
+    try:
+        yield
+    finally:
+        if sys.getrecursionlimit() == 3 * before:  # else the program has set another one
+            sys.setrecursionlimit(before)
+
+
 def _before(place: tuple[str, int]) -> str:
     return pykokkos_conditions.written_before(_building.conditions.get(place, ()))
 
@@ -276,7 +288,7 @@ def _runtime_class(base: Any, compiler: Any) -> Any:
 
         def capture(self, launch: Callable[[Any], Any]) -> Captured:
             """What `launch(self)` would call. Raises BuildError."""
-            with _building_in(self.directory, self.conditions):
+            with _building_in(self.directory, self.conditions), _nesting_deeper():
                 try:
                     launch(self)
                 except Captured as captured:

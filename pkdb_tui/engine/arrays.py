@@ -72,12 +72,21 @@ def from_variable(variable: NativeVariable) -> ArrayView:
     """The whole array a native variable describes."""
     name = "?" if variable.dtype.startswith("?") else variable.dtype
     try:
-        dtype = np.dtype(ast.literal_eval(name) if name.startswith("{") else name)
+        dtype = _dtype(name)
     except TypeError:
         raise ExpressionError(
             f"`{variable.name}` has elements of type {variable.dtype}, which can't be read."
         ) from None
     return ArrayView(variable.name, dtype, variable.shape, variable.strides, variable.address, variable.space)
+
+
+def _dtype(text: str) -> np.dtype[Any]:
+    """Of numpy's own text, or of the one that a debugger's side has of records."""
+    fields = text.removeprefix("record ")
+    if not fields.startswith("{"):
+        return np.dtype(text)
+    found = np.dtype(ast.literal_eval(fields))
+    return found if fields == text else np.dtype((np.record, found))
 
 
 def check_size(name: str, count: int, limit: int) -> None:
@@ -99,6 +108,8 @@ def field(view: ArrayView, name: str) -> ArrayView:
     if name not in (view.dtype.names or ()):
         raise ArrayIndexError(f"`{view.name}`: no field of name {name}.")
     dtype, offset = view.dtype.fields[name][:2]  # type: ignore[index]
+    if view.dtype.type is np.record and dtype.names:
+        dtype = np.dtype((np.record, dtype))
     steps = [dtype.base.itemsize * math.prod(dtype.shape[axis + 1 :]) for axis in range(len(dtype.shape))]
     return replace(
         view,

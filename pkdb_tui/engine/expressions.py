@@ -235,12 +235,17 @@ async def assign(
 async def _writes(interpreter: Interpreter, target: ast.expr, value: Any) -> list[tuple[int, bytes]]:
     if isinstance(target, ast.Name):
         return [scalar_write(interpreter.variables, target.id, value)]
-    if not isinstance(target, ast.Subscript):
+    if isinstance(target, ast.Attribute):
+        found = array = await interpreter.place(target)
+        if not isinstance(found, ArrayView):
+            raise ExpressionError(f"`{ast.unparse(target)}` can't be assigned to at a kernel stop.")
+    elif isinstance(target, ast.Subscript):
+        array = await interpreter.place(target.value)
+        if not isinstance(array, ArrayView):
+            raise ExpressionError(f"`{ast.unparse(target.value)}` is not an array of the program.")
+        found = arrays.item(array, await interpreter.key(target.slice), interpreter.limit)
+    else:
         raise ExpressionError(f"`{ast.unparse(target)}` can't be assigned to at a kernel stop.")
-    array = await interpreter.place(target.value)
-    if not isinstance(array, ArrayView):
-        raise ExpressionError(f"`{ast.unparse(target.value)}` is not an array of the program.")
-    found = arrays.item(array, await interpreter.key(target.slice), interpreter.limit)
     arrays.check_size(ast.unparse(target), found.size, interpreter.limit)
     addresses = found.addresses() if isinstance(found, ArrayView) else found
     dtype = found.dtype if isinstance(found, ArrayView) else array.dtype

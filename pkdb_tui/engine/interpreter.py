@@ -303,6 +303,9 @@ class Interpreter:
 
     async def place(self, node: ast.expr) -> Any:
         """As `evaluate`, but of subscripted arrays nothing is read: a view, or the addresses that were picked."""
+        if isinstance(node, ast.Attribute):
+            view = await self.place(node.value)
+            return arrays.field(view, node.attr) if _has_attribute(view, node.attr) else await self.evaluate(node)
         if not isinstance(node, ast.Subscript):
             return await self.evaluate(node)
         value = await self.place(node.value)
@@ -315,6 +318,9 @@ class Interpreter:
         if dotted:
             return pure.module_attribute(dotted)
         value = await self.evaluate(node.value)
+        if _has_attribute(value, node.attr):
+            found = arrays.field(value, node.attr) if isinstance(value, ArrayView) else value[node.attr]
+            return found if getattr(found, "ndim", 0) else await self.concrete(found)
         if node.attr in pure.ARRAY_ATTRIBUTES:
             if isinstance(value, ArrayView):
                 return await self._view_attribute(value, node.attr)
@@ -399,6 +405,13 @@ class Interpreter:
         if function is next and len(arguments) < 2:
             raise ExpressionError("next(): the generator has no items.")
         return await self.concrete(arguments[1]) if function is next else function is all
+
+
+def _has_attribute(value: Any, name: str) -> bool:
+    """Whether it is of records whose fields are attributes, this one too; what arrays have goes before."""
+    if not isinstance(value, (ArrayView, np.ndarray, np.record)) or value.dtype.type is not np.record:
+        return False
+    return name in (value.dtype.names or ()) and (not value.ndim or name not in pure.ARRAY_ATTRIBUTES)
 
 
 def variable_value(variable: NativeVariable) -> Any:

@@ -88,6 +88,9 @@ def _element(node: ast.expr, variables: Mapping[str, NativeVariable]) -> arrays.
     """The part of an array that subscripts name, its indices worth what they are now; None for anything else."""
     if isinstance(node, ast.Name):
         return _array(node.id, variables)
+    if isinstance(node, ast.Attribute):
+        view = _element(node.value, variables)
+        return None if view is None or view.dtype.type is not np.record else arrays.field(view, node.attr)
     if not isinstance(node, ast.Subscript):
         return None
     view = _element(node.value, variables)

@@ -92,7 +92,7 @@ class CType:
         alike = (self.name, self.rank) == (other.name, other.rank)
         if self.record is None or other.record is None:
             return alike
-        return alike and self.record.description == other.record.description
+        return alike and self.record.fields == other.record.fields
 
     def of_rank(self, rank: int) -> CType:
         """A view of the same elements."""

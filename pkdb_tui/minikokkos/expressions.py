@@ -232,7 +232,7 @@ class Expressions:
         found = kind.record.field(name)
         if found is None:
             self.error(node, f"there is no field {name}: the fields are {kind.record.names}")
-        record, element = record_of(found.dtype), element_of(found.dtype)
+        record, element = record_of(found.dtype, None if found.shape else kind.record), element_of(found.dtype)
         if record is None and element is None:
             self.error(node, f"the field {name} is {found.dtype}, which kernels can't use")
         rank = kind.rank + len(found.shape)

@@ -27,13 +27,18 @@ class Record:
 
     @property
     def description(self) -> str:
+        """The fields, behind `record` where they are attributes."""
+        return f"record {self.fields}" if self.attributes else self.fields
+
+    @property
+    def fields(self) -> str:
         """Python's text, in ASCII, of what `numpy.dtype` makes the same type of."""
         return ascii(_described(self.dtype))
 
     @property
     def text(self) -> str:
         """The element in C++; the number keeps types with other fields apart."""
-        return f"pk::Record<{self.dtype.itemsize}, {zlib.crc32(self.description.encode())}>"
+        return f"pk::Record<{self.dtype.itemsize}, {zlib.crc32(self.fields.encode())}>"
 
     def field(self, name: str) -> Field | None:
         if name not in (self.dtype.names or ()):
@@ -47,9 +52,10 @@ class Record:
         return ", ".join(self.dtype.names)
 
 
-def record_of(dtype: Dtype) -> Record | None:
-    """None for what is no structured type."""
-    return Record(dtype, dtype.type.__name__ == "record") if dtype.names else None
+def record_of(dtype: Dtype, within: Record | None = None) -> Record | None:
+    """None for what is no structured type; a record within one with attributes has them too."""
+    attributes = dtype.type.__name__ == "record" or (within is not None and within.attributes)
+    return Record(dtype, attributes) if dtype.names else None
 
 
 def _described(dtype: Dtype) -> Any:

@@ -238,3 +238,23 @@ def test_arrays_of_python_are_shown_alike(embedded: OnRuntime) -> None:
     shown = {line.split()[0]: " ".join(line.split()[1:]) for line in run.lines if re.match(r"\w+ +\S", line)}
     assert shown["b"] == ">f8[8] host"
     assert shown["p"] == "record[8] host, fields x y v"
+
+
+def test_fields_are_attributes_of_record_arrays(embedded: OnRuntime) -> None:
+    run = embedded(
+        "record_attributes.py", "break 8 if p[i].x == 3", "continue", "print p[i].x, p.y, p[1].at.z, p.at.z",
+        "p[i].x = 77", "p[0].at.z += 5", "print p[i]", "lens p.y", "parallel_print p[i].y",
+        "print (lambda: [float(p[i].x), int(p.y[3])])()", "watch p[3].y", "break 9 if p[i].y == 5", "continue",
+        "continue", "print i", "delete", "continue", threads=1,
+    )  # fmt: skip
+    z = "array([1., 2., 0., 0., 0., 0.], dtype=float32)"
+    assert f"(3.0, array([1, 2, 2, 3, 4, 5], dtype='>i4'), 2.0, {z})" in run.lines
+    assert "(77.0, 2, (0.0,))" in run.lines
+    assert "p.y  int32 6  host, strides 16" in run.lines
+    assert "    0 2" in run.lines
+    assert "[77.0, 3]" in run.lines
+    assert run.stops[2].startswith("stopped: watchpoint 2: p[3].y 3 -> 4 record_attributes.py:8")
+    assert run.stops[3].startswith("stopped: breakpoint 3 record_attributes.py:9")
+    assert run.lines[-1] == "exited: status 0"
+    assert "[ 1.  2. 77.  4.  5.  6.] [1 2 3 4 5 6] [ 6.  2. 77.  4.  5.  6.]" in run.lines
+    assert "not " not in run.err

@@ -47,7 +47,10 @@ def _array(body: Json, argument: Any) -> Any:
             return argument
     numpy = _numpy(str(body["name"]))
     name = str(body["dtype"])
-    dtype = numpy.dtype(ast.literal_eval(name) if name.startswith("{") else name)
+    fields = name.removeprefix("record ")
+    dtype = numpy.dtype(ast.literal_eval(fields) if fields.startswith("{") else name)
+    if fields != name:
+        dtype = numpy.dtype((numpy.record, dtype))
     if 0 in shape or not address:
         return numpy.empty(shape, dtype)
     interface = {"version": 3, "typestr": dtype.str, "shape": shape, "strides": strides, "data": (address, False)}

@@ -67,6 +67,12 @@ def attributes(i: int, p):
 
 
 @pk.workunit
+def deep(i: int, q):
+    q[i].at.x = 3
+    q[i].near[1]["x"] = q[i].v[2] + 1
+
+
+@pk.workunit
 def planes(i: int, p):
     row = p[i, ::2]
     for j in range(len(row)):
@@ -141,6 +147,10 @@ def test_record_arrays_have_attributes(k: Any, space: Any) -> None:
     pk.parallel_for(pk.RangePolicy(space, 0, 5), k.attributes, p=points)
     assert points.x.tolist() == (np.arange(5) / 2 + 1).tolist()
     assert points["count"].tolist() == [2, 3, 4, 5, 6]
+    particles = np.zeros(2, PARTICLE).view(np.recarray)
+    pk.parallel_for(pk.RangePolicy(space, 0, 2), k.deep, q=particles)
+    assert particles["at"]["x"].tolist() == [3, 3]
+    assert particles["near"]["x"].tolist() == [[0, 1], [0, 1]]
 
 
 @pytest.mark.parametrize("space", SPACES)

@@ -298,7 +298,7 @@ def test_a_crash_in_python_is_the_expressions_where_a_native_debugger_is_attache
 
 def test_watchpoints_see_nothing_of_an_evaluation_and_the_next_write_of_the_program(debug: OnRuntime) -> None:
     run = debug(
-        SCRIPT,
+        SCRIPT, "set timeout 100",  # PyKokkos compiles what is launched at a stop
         *AT_KERNEL, "watch v[3]", "v[3] = 50", "np.copyto(v[3:], 60.0)", elsewhere(debug, "fill, v=v, x=7.0"),
         elsewhere(debug, "add, n=1, v=v, m=m"), "print v[3]", "break", "delete 1", f"break {LAUNCHED + 1}", "continue",
         "v[3] = 9.0", "pk.parallel_for(4, fill, v=v, x=8.0)", "break", "continue", "v[3] = 5.0", "print v[3] + t",

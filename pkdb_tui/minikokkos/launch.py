@@ -285,10 +285,8 @@ def _tools(policy: ExecutionPolicy) -> Toolchain:
 def _check_device(pattern: str, policy: ExecutionPolicy) -> None:
     """Whether there is a device, and the launch is of a kind that runs on it here."""
     cuda.cupy()
-    if policy.kind == "team":
-        raise ArgumentError("A TeamPolicy can't run on Cuda here yet: use OpenMP, or a RangePolicy.")
-    if pattern == "scan":
-        raise ArgumentError("parallel_scan can't run on Cuda here yet: use OpenMP.")
+    if policy.kind == "team" and pattern == "scan":
+        raise ArgumentError("parallel_scan over a TeamPolicy can't run on Cuda here yet: use OpenMP, or a RangePolicy.")
 
 
 def _combined(entry: Entry, value: Any, initial: Any) -> Any:

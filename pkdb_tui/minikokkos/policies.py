@@ -157,7 +157,7 @@ class MDRangePolicy(ExecutionPolicy):
 
 
 class AUTO:
-    """Let the runtime choose the team size: it is 1."""
+    """Let the runtime choose the team size: it is 1, on a device 32."""
 
 
 class _Amount:
@@ -190,7 +190,7 @@ class TeamPolicy(ExecutionPolicy):
         self.device = self.space is ExecutionSpace.Cuda
         self.league_size = _integer(args[0], "The league size of a TeamPolicy")
         automatic = args[1] is AUTO or isinstance(args[1], AUTO | str)
-        self.team_size = 1 if automatic else _integer(args[1], "The team size of a TeamPolicy")
+        self.team_size = (32 if self.device else 1) if automatic else _integer(args[1], "The team size of a TeamPolicy")
         if not 1 <= self.team_size <= 1024:
             raise ArgumentError(f"The team size of a TeamPolicy must be 1 to 1024, not {self.team_size}.")
         self.vector_length = args[2] if len(args) == 3 else 1

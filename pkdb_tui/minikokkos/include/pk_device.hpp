@@ -8,7 +8,8 @@
 
 #define PK_BOTH __host__ __device__
 
-// The first access out of bounds of a launch; `label` is the view's name.
+// What failed first in a launch. 1: an access out of bounds, `label` being the view's name; 2: scratch that is too small,
+// per thread where `dim` is 1, `extent` bytes of it where `index` are asked for.
 struct pk_Fault { int failed; int dim; long long index, extent; char label[64]; };
 static __device__ pk_Fault pk_fault;
 
@@ -150,19 +151,86 @@ template <class T> __device__ inline T atomic_compare_exchange(T* p, T expected,
     return atomic_update(p, [expected, v](T o) { return o == expected ? v : o; });
 }
 
-// One block's parts joined to one value, which its first thread writes.
-template <class T, class J> __device__ inline void join_block(T mine, T* parts) {
-    __shared__ T pk_joined[256];
-    pk_joined[threadIdx.x] = mine;
+// One block's parts joined to one value, which its first thread writes; a block has at most N threads.
+template <class T, class J, int N> __device__ inline void join_block(T mine, T* parts) {
+    __shared__ T pk_joined[N];
+    const unsigned me = threadIdx.x;
+    pk_joined[me] = mine;
     __syncthreads();
-    for (unsigned step = 128; step > 0; step /= 2) {
-        if (threadIdx.x < step) pk_joined[threadIdx.x] = J::template join<T>(pk_joined[threadIdx.x], pk_joined[threadIdx.x + step]);
+    for (unsigned count = blockDim.x; count > 1;) {
+        const unsigned half = (count + 1) / 2;
+        if (me + half < count) pk_joined[me] = J::template join<T>(pk_joined[me], pk_joined[me + half]);
+        __syncthreads();
+        count = half;
+    }
+    if (me == 0) parts[blockIdx.x] = pk_joined[0];
+}
+// For each of a block's N threads the sum of what those before it have, and for the block that of all.
+template <class T, int N> __device__ inline void scan_block(T mine, T* each, T* parts) {
+    __shared__ T pk_scanned[N];
+    const unsigned me = threadIdx.x;
+    pk_scanned[me] = mine;
+    __syncthreads();
+    for (unsigned step = 1; step < N; step *= 2) {
+        const T more = me >= step ? pk_scanned[me - step] : T(0);
+        __syncthreads();
+        pk_scanned[me] = T(pk_scanned[me] + more);
         __syncthreads();
     }
-    if (threadIdx.x == 0) parts[blockIdx.x] = pk_joined[0];
+    each[int64_t(blockIdx.x) * N + me] = me > 0 ? pk_scanned[me - 1] : T(0);
+    if (me == N - 1) parts[blockIdx.x] = pk_scanned[me];
+}
+
+extern __shared__ double2 pk_scratch[];  // of the team that a block is: what it shares, then each thread's own
+
+struct Team {
+    int32_t pk_league_rank, pk_league_size, pk_team_rank, pk_team_size;
+    int64_t pk_shared_room, pk_own, pk_used, pk_own_used;
+
+    __device__ Team(int64_t shared, int64_t own)
+        : pk_league_rank(blockIdx.x), pk_league_size(gridDim.x), pk_team_rank(threadIdx.x), pk_team_size(blockDim.x),
+          pk_shared_room(shared), pk_own(own), pk_used(0), pk_own_used(0) {}
+    __device__ int32_t league_rank() const { return pk_league_rank; }
+    __device__ int32_t league_size() const { return pk_league_size; }
+    __device__ int32_t team_rank() const { return pk_team_rank; }
+    __device__ int32_t team_size() const { return pk_team_size; }
+    __device__ void team_barrier() const { __syncthreads(); }
+    __device__ void* take(int64_t bytes, bool own) {
+        bytes = (bytes + 15) / 16 * 16;
+        int64_t& used = own ? pk_own_used : pk_used;
+        const int64_t room = own ? pk_own : pk_shared_room;
+        if (used + bytes > room) {
+            if (atomicCAS(&pk_fault.failed, 0, 2) == 0) {
+                pk_fault.dim = own;
+                pk_fault.index = used + bytes;
+                pk_fault.extent = room;
+            }
+            return nullptr;
+        }
+        char* place = reinterpret_cast<char*>(pk_scratch) + (own ? pk_shared_room + pk_own * pk_team_rank : 0) + used;
+        used += bytes;
+        return place;
+    }
+};
+template <class T> __device__ inline T* no_scratch() {
+    static T pk_none[1];
+    return pk_none;
+}
+// Every thread's part, then what the threads before `upto` make together.
+template <class T, class J> __device__ inline T team_join(Team& team, T mine, int upto) {
+    __shared__ T pk_partial[1024];
+    pk_partial[team.team_rank()] = mine;
+    __syncthreads();
+    T total = J::template none<T>();
+    for (int r = 0; r < upto; ++r) total = J::template join<T>(total, pk_partial[r]);
+    __syncthreads();
+    return total;
 }
 
 }  // namespace pk
+
+#define PK_ONLY __device__
+#include "pk_teams.hpp"
 
 #define PK_TEST(condition) (condition)
 #ifdef PK_DEBUG
@@ -206,12 +274,37 @@ static void pk_await_debugger() {
         pk_failed = 3;                                                                                           \
         return false;                                                                                            \
     }                                                                                                            \
-    /* What a check of bounds has found. */                                                                      \
+    /* Whether a team's threads and scratch find room in a block. */                                             \
+    static bool pk_room(const void* kernel, int64_t threads, int64_t bytes) {                                    \
+        cudaFuncAttributes found;                                                                                \
+        int device = 0, most = 0;                                                                                \
+        if (!pk_well(cudaFuncGetAttributes(&found, kernel)) || !pk_well(cudaGetDevice(&device))) return false;   \
+        if (!pk_well(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device))) return false; \
+        const int64_t room = most - int64_t(found.sharedSizeBytes);                                              \
+        if (bytes <= room && threads <= found.maxThreadsPerBlock)                                                \
+            return pk_well(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes))); \
+        pk_failed = 2;                                                                                           \
+        if (bytes > room)                                                                                        \
+            std::snprintf(pk_message, sizeof pk_message,                                                         \
+                          "a team's scratch of %lld bytes, that of its threads included, is more than the %lld that this " \
+                          "device has for it. Set less with TeamPolicy(...).set_scratch_size.", (long long)bytes, (long long)room); \
+        else                                                                                                     \
+            std::snprintf(pk_message, sizeof pk_message, "this device runs teams of at most %d threads.", found.maxThreadsPerBlock); \
+        return false;                                                                                            \
+    }                                                                                                            \
+    /* What a kernel has found to have failed. */                                                                \
     static void pk_take_fault() {                                                                                \
         pk_Fault fault, none{};                                                                                  \
         if (!pk_well(cudaMemcpyFromSymbol(&fault, pk_fault, sizeof fault)) || !fault.failed) return;             \
         pk_well(cudaMemcpyToSymbol(pk_fault, &none, sizeof none));                                               \
-        std::snprintf(pk_message, sizeof pk_message, "%s index %lld in dimension %d, extent %lld", fault.label,  \
-                      fault.index, fault.dim, fault.extent);                                                     \
-        pk_failed = 1;                                                                                           \
+        const char* whose = fault.dim ? "thread" : "team";                                                       \
+        if (fault.failed == 2)                                                                                   \
+            std::snprintf(pk_message, sizeof pk_message,                                                         \
+                          "scratch of %lld bytes per %s is too small: %lld are asked for. Set it with "          \
+                          "TeamPolicy(...).set_scratch_size(0, pk.%s(bytes)).",                                  \
+                          fault.extent, whose, fault.index, fault.dim ? "PerThread" : "PerTeam");                \
+        else                                                                                                     \
+            std::snprintf(pk_message, sizeof pk_message, "%s index %lld in dimension %d, extent %lld", fault.label, \
+                          fault.index, fault.dim, fault.extent);                                                 \
+        pk_failed = fault.failed;                                                                                \
     }

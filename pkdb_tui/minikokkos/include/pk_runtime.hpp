@@ -226,37 +226,10 @@ struct Groups {
     }
 };
 
-template <class F> inline void single(Team& team, bool per_team, F body) {
-    if (!per_team || team.team_rank() == 0) body();
-}
-template <class F> inline void team_for_md(Team& team, F body, int64_t n0, int64_t n1) {
-    for (int64_t k = team.team_rank(); k < n0 * n1; k += team.team_size()) body(int32_t(k / n1), int32_t(k % n1));
-}
-template <class F> inline void team_for_md(Team& team, F body, int64_t n0, int64_t n1, int64_t n2) {
-    for (int64_t k = team.team_rank(); k < n0 * n1 * n2; k += team.team_size())
-        body(int32_t(k / (n1 * n2)), int32_t(k / n2 % n1), int32_t(k % n2));
-}
-
-template <class T, int R, class... N> inline View<T, R> scratch_view(Team& team, const char* label, bool own, N... extents) {
-    const int64_t sizes[] = {int64_t(extents)...};
-    View<T, R> v;
-    v.label = label;
-    int64_t count = 1;
-    for (int d = R - 1; d >= 0; --d) { v.extent[d] = sizes[d]; v.stride[d] = count; count *= sizes[d]; }
-    v.data = static_cast<T*>(team.take(count * int64_t(sizeof(T)), own));
-    if (v.data == nullptr) {
-        static thread_local T pk_none[1];
-        v.data = pk_none;
-        for (int d = 0; d < R; ++d) { v.extent[d] = 0; v.stride[d] = 0; }
-    }
-    return v;
-}
-
-template <class F> inline void team_for(Team& team, int64_t begin, int64_t end, F body) {
-    for (int64_t i = begin + team.team_rank(); i < end; i += team.team_size()) body(int32_t(i));
-}
-template <class F> inline void vector_for(Team&, int64_t begin, int64_t end, F body) {
-    for (int64_t i = begin; i < end; ++i) body(int32_t(i));
+// Where a view goes for which there is no scratch.
+template <class T> inline T* no_scratch() {
+    static thread_local T pk_none[1];
+    return pk_none;
 }
 // Every thread's part, then what the threads before `rank` or all of them make together.
 template <class T, class J> inline T team_join(Team& team, T mine, int upto) {
@@ -272,32 +245,12 @@ template <class T, class J> inline T team_join(Team& team, T mine, int upto) {
     team.team_barrier();
     return total;
 }
-template <class T, class J, class F> inline T team_reduce(Team& team, int64_t begin, int64_t end, F body) {
-    T mine = J::template none<T>();
-    for (int64_t i = begin + team.team_rank(); i < end; i += team.team_size()) body(int32_t(i), mine);
-    return team_join<T, J>(team, mine, team.team_size());
-}
-template <class T, class J, class F> inline T vector_reduce(Team&, int64_t begin, int64_t end, F body) {
-    T total = J::template none<T>();
-    for (int64_t i = begin; i < end; ++i) body(int32_t(i), total);
-    return total;
-}
-template <class T, class F> inline T team_scan(Team& team, int64_t begin, int64_t end, F body) {
-    const int64_t part = (end - begin + team.team_size() - 1) / team.team_size();
-    int64_t from = begin + part * team.team_rank(), to = from + part;
-    from = from > end ? end : from;
-    to = to > end ? end : to;
-    T mine = T(0);
-    for (int64_t i = from; i < to; ++i) body(int32_t(i), mine, false);
-    T before = team_join<T, Sum>(team, mine, team.team_rank());
-    for (int64_t i = from; i < to; ++i) body(int32_t(i), before, true);
-    return team_join<T, Sum>(team, mine, team.team_size());
-}
-template <class T, class F> inline T vector_scan(Team&, int64_t begin, int64_t end, F body) {
-    T total = T(0);
-    for (int64_t i = begin; i < end; ++i) body(int32_t(i), total, true);
-    return total;
-}
+}  // namespace pk
+
+#define PK_ONLY
+#include "pk_teams.hpp"
+
+namespace pk {
 
 // This thread's even share of `count` iterations, in order.
 struct Share {

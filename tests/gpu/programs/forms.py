@@ -49,7 +49,7 @@ with cp.cuda.Stream(non_blocking=True):
 for wrong in (
     lambda: pk.parallel_for(N, counted, x=np.zeros(N), bins=bins, n=n),
     lambda: pk.parallel_for(pk.RangePolicy(pk.OpenMP, 0, N), counted, x=x, bins=bins, n=n),
-    lambda: pk.parallel_for(pk.TeamPolicy(space, 4, 8), counted, x=x, bins=bins, n=n),
+    lambda: pk.parallel_scan(pk.TeamPolicy(space, 4, 8), counted, x=x, bins=bins, n=n),
     lambda: pk.parallel_for(N, counted, x=cp.zeros(N, dtype=cp.complex128), bins=bins, n=n),
 ):
     try:

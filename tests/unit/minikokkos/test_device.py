@@ -44,6 +44,44 @@ def total(i, acc, y):
 @pk.workunit
 def least(i, j, acc: pk.Min[pk.float], x):
     acc = min(acc, x[i, j])
+
+@pk.workunit
+def running(i, acc, final, y):
+    acc += y[i]
+    if final:
+        y[i] = acc
+
+@pk.workunit
+def dots(m: pk.TeamMember, acc: pk.Acc[pk.double], x: pk.View2D[pk.double]):
+    s: pk.ScratchView1D[float] = pk.ScratchView1D(m.team_scratch(0), 3)
+    own: pk.ScratchView1D[int] = pk.ScratchView1D(m.thread_scratch(0), 1)
+    e: int = m.league_rank()
+    own[0] = m.team_rank()
+
+    def init(i: int):
+        s[i] = x[e][i]
+
+    pk.parallel_for(pk.TeamThreadRange(m, 3), init)
+    m.team_barrier()
+
+    def sums(i: int, part: pk.Acc[pk.double], final: bool):
+        part += s[i]
+        if final:
+            x[e][i] = part
+
+    def put(i: int, j: int):
+        x[e][i] += j
+
+    def once():
+        nonlocal acc
+        acc += own[0]
+
+    total: float = pk.parallel_scan(pk.TeamThreadRange(m, 3), sums)
+    most: float = pk.parallel_reduce(pk.ThreadVectorRange(m, 3), lambda i, part: part + s[i])
+    pk.parallel_for(pk.TeamThreadMDRange(m, 3, 2), put)
+    pk.single(pk.PerTeam(m), once)
+    if m.team_rank() == 0:
+        acc += total + most
 """
 TYPES = {"x": CType("double", 2), "y": CType("double", 1), "s": CType("double")}
 
@@ -64,6 +102,9 @@ def programs(load: Any) -> dict[str, Program]:
         "release": Program(definition(module.work), "for", "range", 1, TYPES, ("x",), device=True),
         "total": Program(definition(module.total), "reduce", "range", 1, {"y": TYPES["y"]}, device=True),
         "least": Program(definition(module.least), "reduce", "md", 2, {"x": CType("float", 2)}, device=True),
+        "running": Program(definition(module.running), "scan", "range", 1, {"y": TYPES["y"]}, device=True),
+        "teams": Program(definition(module.dots), "reduce", "team", 1, {"x": TYPES["x"]}, debug=True, device=True),
+        "dots": Program(definition(module.dots), "reduce", "team", 1, {"x": TYPES["x"]}, device=True),
     }
 
 
@@ -85,8 +126,8 @@ def test_the_text_is_cuda_with_python_lines(programs: dict[str, Program]) -> Non
         5: "3 of a line is all that a device takes",
     }
     assert "struct pk_Words { int64_t w[14]; };" in program.source  # 3, the range, 5 of x, 3 of y, s
-    assert "pk::join_block<double, pk::Sum>(pk_sum, pk_parts);" in programs["total"].source
-    assert "pk::join_block<float, pk::Min>" in programs["least"].source
+    assert "pk::join_block<double, pk::Sum, 256>(pk_sum, pk_parts);" in programs["total"].source
+    assert "pk::join_block<float, pk::Min, 256>" in programs["least"].source
     assert "pk::Odometer<2> pk_at(pk_low, pk_high, pk_k);" in programs["least"].source
 
 
@@ -98,10 +139,10 @@ def _nvcc() -> str:
 
 
 @pytest.mark.skipif(not _nvcc(), reason="no nvcc")
-@pytest.mark.parametrize("name", ["work", "release", "total", "least"])
+@pytest.mark.parametrize("name", ["work", "release", "total", "least", "running", "teams", "dots"])
 def test_the_text_compiles(programs: dict[str, Program], name: str, tmp_path: Path) -> None:
     tools = build.device_toolchain("-arch=sm_90")
-    flags = (*tools.debug, *build.BOUNDS) if name == "work" else tools.release
+    flags = (*tools.debug, *build.BOUNDS) if name in ("work", "teams") else tools.release
     source = tmp_path / "kernel.cpp"
     source.write_text(programs[name].source)
     command = [cuda.nvcc(), *tools.common, *flags, "-c", f"-I{build.INCLUDE}", str(source), "-o", str(tmp_path / "k.o")]
@@ -205,8 +246,8 @@ def test_arrays_have_to_be_where_the_kernel_runs(load: Any) -> None:
     module = load("@pk.workunit\ndef work(i, x):\n    x[i] = i\n")
     with pytest.raises(pk.ArgumentError, match=r"x is a numpy array in the host's memory.*cupy\.asarray\(x\)"):
         pk.parallel_for(pk.RangePolicy(pk.Cuda, 0, 4), module.work, x=np.zeros(4))
-    with pytest.raises(pk.ArgumentError, match="A TeamPolicy can't run on Cuda"):
-        pk.parallel_for(pk.TeamPolicy(pk.Cuda, 4, 4), module.work, x=np.zeros(4))
+    with pytest.raises(pk.ArgumentError, match="parallel_scan over a TeamPolicy can't run on Cuda"):
+        pk.parallel_scan(pk.TeamPolicy(pk.Cuda, 4, 4), module.work, x=np.zeros(4))
 
 
 def test_without_nvcc_a_kernel_says_where_it_is_looked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

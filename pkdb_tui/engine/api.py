@@ -107,6 +107,7 @@ class ThreadState(StrEnum):
     BARRIER = "at barrier"  # waits for the other threads: end of the region, or an explicit barrier
     DIVERGED = "diverged"
     FAULT = "fault"
+    ABSENT = "not on the device"  # its block has not begun, or is over
 
 
 class ThreadRange(Plain, frozen=True, kw_only=True):

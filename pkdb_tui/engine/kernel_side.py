@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ from pkdb_tui.engine.protocol import KernelReady
 
 if TYPE_CHECKING:  # it brings numpy, which takes longer to load than all else, and only stops in kernels need it
     from pkdb_tui.engine import expressions
+    from pkdb_tui.engine.arrays import ReadMemory
 
 Factory = Callable[[Callable[[ControllerEvent], None]], Controller]
 
@@ -300,11 +302,14 @@ class KernelSide:
             variables = {v.name: v for v in found.get(thread, [])}
             try:
                 values[thread] = await expressions.evaluate(
-                    expression, variables, self.controller.read_memory, constants=constants
+                    expression, variables, self._reader(thread), constants=constants
                 )
             except PkdbError as error:
                 values[thread] = error
         return values
+
+    def _reader(self, thread: int) -> ReadMemory:
+        return functools.partial(self.controller.memory_of, thread)
 
     async def texts_of_threads(
         self, template: str, threads: Sequence[int], constants: Mapping[str, Any]
@@ -316,7 +321,7 @@ class KernelSide:
         found = await self.controller.variables_of_threads(threads, names)
         return {
             thread: await expressions.log_text(
-                template, {v.name: v for v in found.get(thread, [])}, self.controller.read_memory, constants=constants
+                template, {v.name: v for v in found.get(thread, [])}, self._reader(thread), constants=constants
             )
             for thread in threads
         }
@@ -333,7 +338,7 @@ class KernelSide:
         for thread in threads:
             variables = {v.name: v for v in found.get(thread, [])}
             try:
-                holds = await expressions.truth(condition, variables, self.controller.read_memory, constants=constants)
+                holds = await expressions.truth(condition, variables, self._reader(thread), constants=constants)
                 answer[thread] = "" if holds else None
             except PkdbError as error:
                 answer[thread] = error.title.rstrip(".")
@@ -367,14 +372,20 @@ def generated_source(binary: str) -> str:
 
 
 def stopped_threads(ranges: Sequence[ThreadRange]) -> tuple[list[int], list[int]]:
-    """(threads that can be looked at, threads that run)."""
+    """(threads that can be looked at, threads that run); a device has neither of those that aren't there."""
     still: list[int] = []
     moving: list[int] = []
     for part in ranges:
-        numbers = range(part.first, part.last + 1)
-        at_rest = part.state in (ThreadState.BREAKPOINT, ThreadState.STOPPED, ThreadState.FAULT, ThreadState.DIVERGED)
-        (still if at_rest and part.line else moving).extend(numbers)
+        if part.state is ThreadState.ABSENT:
+            continue
+        (still if is_still(part) else moving).extend(range(part.first, part.last + 1))
     return still, moving
 
 
-__all__ = ["KernelSide", "NativeUnavailable", "stopped_threads"]
+def is_still(part: ThreadRange) -> bool:
+    """Whether these threads can be looked at: they are stopped in the kernel."""
+    at_rest = part.state in (ThreadState.BREAKPOINT, ThreadState.STOPPED, ThreadState.FAULT, ThreadState.DIVERGED)
+    return at_rest and part.line > 0
+
+
+__all__ = ["KernelSide", "NativeUnavailable", "is_still", "stopped_threads"]

@@ -28,7 +28,7 @@ from pkdb_tui.engine.api import (
 from pkdb_tui.engine.breakpoints import Entry
 from pkdb_tui.engine.debuggee.log_points import template_literal
 from pkdb_tui.engine.errors import NativeError, NativeLost, NativeUnavailable, PkdbError, UsageError, WrongPhase
-from pkdb_tui.engine.kernel_side import DEVICES, stopped_threads
+from pkdb_tui.engine.kernel_side import DEVICES, is_still
 from pkdb_tui.engine.native.base import (
     ControllerEvent,
     ControllerHangs,
@@ -580,13 +580,13 @@ class KernelStops:
 
     async def select(self, thread: int) -> StopSnapshot:
         """As `focus_on`. Raises UsageError for a thread that can't be looked at."""
-        still, moving = stopped_threads(self._threads)
-        if thread not in still:
-            if thread in moving:
-                raise UsageError(
-                    f"Thread {thread} is not stopped in the kernel.", "`threads` shows what each one does."
-                )
-            raise UsageError(
-                f"There is no thread {thread}.", f"Threads are numbered 0 to {len(still) + len(moving) - 1}."
-            )
+        part = next((part for part in self._threads if part.first <= thread <= part.last), None)
+        if part is None:
+            last = self._threads[-1].last if self._threads else 0
+            raise UsageError(f"There is no thread {thread}.", f"Threads are numbered 0 to {last}.")
+        if part.state is ThreadState.ABSENT:
+            why = "is not on the device: its block has not begun, or is over"
+            raise UsageError(f"Thread {thread} {why}.", "`threads` lists those that are there.")
+        if not is_still(part):
+            raise UsageError(f"Thread {thread} is not stopped in the kernel.", "`threads` shows what each one does.")
         return await self.focus_on(thread)

@@ -24,6 +24,7 @@ SYMBOLS: Mapping[ThreadState, tuple[str, str]] = {
     ThreadState.BARRIER: ("≡", "≡"),
     ThreadState.DIVERGED: ("░", "░"),
     ThreadState.FAULT: ("!", "!"),
+    ThreadState.ABSENT: ("·", "·"),
 }
 WIDE_CELLS = 512  # up to so many threads a cell shows number, state and line; beyond, one character
 
@@ -63,7 +64,7 @@ class ThreadsPane(Pane):
     cursor_shown = False
     help_text = (
         "● ▓ at breakpoint   ■ stopped   ▸ ▒ runs\n"
-        "≡ at barrier   ░ diverged   ! fault   · ended\n"
+        "≡ at barrier   ░ diverged   ! fault   · not on the device\n"
         "[3] the focus   ‹5› the selected thread\n"
         "Enter moves the focus to the selected thread; g goes to one by number; v shows a value of each."
     )

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pkdb_tui.commands.looking import device_thread
+from pkdb_tui.engine.api import ThreadRange, ThreadState
 from pkdb_tui.engine.errors import NativeError, NativeUnavailable, UsageError
-from pkdb_tui.engine.native.cuda import CudaController
+from pkdb_tui.engine.kernel_side import stopped_threads
+from pkdb_tui.engine.native.cuda import CudaController, with_absent
 from pkdb_tui.engine.native.grid import Grid, outside, rows_of, spoken, triple
 from pkdb_tui.engine.native.mi import parse_body
 
@@ -43,6 +45,19 @@ def test_rows_are_those_of_the_kernel_that_is_stopped() -> None:
     rows = rows_of(parse_body(RECORD), Grid((2, 1, 1), (256, 1, 1)), "0")
     assert [(row.first, row.last, row.line) for row in rows] == [(0, 399, 12), (400, 415, 5)]
     assert rows[0].address == 0x7FDD677A3710
+
+
+def test_threads_between_those_on_the_device_are_absent() -> None:
+    there = [
+        ThreadRange(first=first, last=last, state=ThreadState.STOPPED, file="x.py", line=3)
+        for first, last in ((32, 63), (64, 65), (100, 100))
+    ]
+    found = list(with_absent(there, 200))
+    gaps = [(part.first, part.last) for part in found if part.state is ThreadState.ABSENT]
+    assert gaps == [(0, 31), (66, 99), (101, 199)]
+    assert [part for part in found if part.state is not ThreadState.ABSENT] == there
+    assert stopped_threads(found) == ([*range(32, 66), 100], [])
+    assert list(with_absent(there[:1], 64)) == list(with_absent([], 32)) + there[:1]
 
 
 def test_hits_are_counted_once() -> None:

@@ -320,6 +320,10 @@ class Controller(ABC):
     async def read_memory(self, regions: Sequence[tuple[int, int]]) -> list[bytes]:
         """Bytes at (address, length) pairs, in one request. Raises NativeError naming an unreadable address."""
 
+    async def memory_of(self, thread: int, regions: Sequence[tuple[int, int]]) -> list[bytes]:
+        """The same as a thread sees it: on a device what a block shares is its own."""
+        return await self.read_memory(regions)
+
     @abstractmethod
     async def write_memory(self, address: int, data: bytes) -> None: ...
 

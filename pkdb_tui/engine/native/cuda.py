@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -232,7 +232,7 @@ class CudaController(CudaProcess):
                 merged[-1] = msgspec.structs.replace(last, last=row.last)
             else:
                 merged.append(part)
-        return tuple(merged)
+        return tuple(with_absent(merged, self.grid.count))
 
     # --- telling ---
 
@@ -317,9 +317,28 @@ class CudaController(CudaProcess):
         return {thread: [variable_of(row) for row in found] for thread, found in zip(threads, rows, strict=True)}
 
     async def read_memory(self, regions: Sequence[tuple[int, int]]) -> list[bytes]:
-        if regions and self.running:
+        return await self.memory_of(self.focus, regions)
+
+    async def memory_of(self, thread: int, regions: Sequence[tuple[int, int]]) -> list[bytes]:
+        if not regions:
+            return []
+        if self.running:
             raise NativeError("The device's memory can be read only while its kernel is stopped.")
-        return await super().read_memory(regions)
+        block, place = self.grid.place(thread)
+        asked = {"block": block, "thread": place, "regions": [list(region) for region in regions]}
+        return [bytes.fromhex(text) for text in await self.ask("read", asked)]
+
+
+def with_absent(parts: Sequence[ThreadRange], count: int) -> Iterator[ThreadRange]:
+    """All threads of the launch: those between, too, that are not on the device."""
+    following = 0
+    for part in parts:
+        if part.first > following:
+            yield ThreadRange(first=following, last=part.first - 1, state=ThreadState.ABSENT)
+        yield part
+        following = part.last + 1
+    if following < count:
+        yield ThreadRange(first=following, last=count - 1, state=ThreadState.ABSENT)
 
 
 def _shape(shape: Sequence[int]) -> str:

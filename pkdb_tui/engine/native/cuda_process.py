@@ -25,7 +25,7 @@ SIDE = Path(__file__).with_name("gdbside_cuda.py")
 # With reports of failed calls cuda-gdb loses the exception that made them fail, and ends the program.
 SETTINGS = (
     *mi_controller.SETTINGS, "set non-stop off", "skip -gfi */pk_common.hpp", "skip -gfi */pk_device.hpp",
-    "set cuda api_failures hide",
+    "skip -gfi */pk_teams.hpp", "set cuda api_failures hide",
 )  # fmt: skip
 # The host's signals are the program's own, but for the one that interrupts it; a device's exceptions stop as they do.
 SET_UP = f"""import gdb

@@ -214,17 +214,22 @@ def holding(argument: Body) -> list[tuple[bool, str]]:
 # --- memory ---
 
 
-def global_memory(address: int, length: int) -> bytes:
-    text = gdb.parse_and_eval(f"*(@global char*){address:#x}@{length}").string("iso-8859-1", length=length)
+def global_memory(address: int, length: int, kind: str = "global") -> bytes:
+    text = gdb.parse_and_eval(f"*(@{kind} char*){address:#x}@{length}").string("iso-8859-1", length=length)
     return str(text).encode("iso-8859-1")
 
 
 def read(argument: Body) -> list[str]:
-    """Bytes at (address, length) pairs, as hex."""
+    """Bytes at (address, length) pairs, as hex; what isn't global memory is that of the thread named."""
     answer = []
     for address, length in argument["regions"]:
+        places = [(address + at, min(PIECE, length - at)) for at in range(0, length, PIECE)]
         try:
-            pieces = [global_memory(address + at, min(PIECE, length - at)) for at in range(0, length, PIECE)]
+            try:
+                pieces = [global_memory(*place) for place in places]
+            except gdb.error:
+                focus(argument)
+                pieces = [global_memory(*place, kind="generic") for place in places]
         except gdb.error:
             raise gdb.GdbError(f"the device's memory at {address:#x} can't be read") from None
         answer.append(b"".join(pieces).hex())

@@ -64,7 +64,12 @@ def is_implicit(name: str | None) -> bool:
 
 def is_lambda(name: str | None) -> bool:
     """Whether a function is a lambda's body: `operator()` of nothing, or of something in a function."""
-    return bool(re.search(r"(?:^|\}::)operator\(\)(?:\([^{}]*\)[ a-z]*)?$", name or ""))
+    return bool(re.search(r"(?:^|\}::|E\d*_::)operator\(\)(?:\([^{}]*\)[ a-z]*)?$", name or ""))
+
+
+def is_lambda_type(name: str) -> bool:
+    """Whether a type is that of a lambda, as g++ or clang write it, or as nvcc does: mangled."""
+    return "<lambda" in name or bool(re.search(r"^_ZZ.*Ul.*E\d*_$", name))
 
 
 def workunit(function: str, kernel: str, entry: str) -> str:

@@ -302,7 +302,7 @@ def person_name(symbol: Any) -> str:
 def is_closure(kind: Any) -> bool:
     """A nested function of the kernel, which is a C++ lambda: no value."""
     plain = kind.strip_typedefs()
-    return plain.code == gdb.TYPE_CODE_STRUCT and (plain.tag is None or "<lambda" in plain.tag)
+    return plain.code == gdb.TYPE_CODE_STRUCT and (plain.tag is None or texts.is_lambda_type(plain.tag))
 
 
 def is_ahead(symbol: Any, sal: Any) -> bool:

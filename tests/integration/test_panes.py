@@ -204,6 +204,7 @@ async def test_a_pause_in_an_optimised_kernel_shows_what_it_was_launched_with() 
         async with asyncio.timeout(60):
             # Until the pause comes while the kernel runs, not before it or as it begins.
             while run.session.phase is not Phase.STOPPED_KERNEL or run.session.require_stop().kernel is None:
+                assert run.session.phase is not Phase.EXITED
                 if run.session.phase.stopped:
                     await language.run("continue", run.session)
                 await run.paused()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from cli import FIXTURES
@@ -132,26 +134,33 @@ async def test_launches_of_both_are_counted() -> None:
 
 
 @pytest.mark.parametrize("verb", [Verb.NEXT, Verb.FINISH])
-async def test_a_pause_finds_the_kernel_of_another_thread_and_its_end_is_a_place_to_stop(verb: Verb) -> None:
-    """The first thread waits in Python for the one that launches, which computes for long and then ends."""
-    async with Watched("long_in_thread.py") as run:
-        await run.session.resume(Verb.CONTINUE)
-        await run.printed("here kernel")
-        stop = await run.paused_in_kernel()
-        assert place(stop)[0] == "spin"
-        assert stop.kernel is not None
-        assert (stop.kernel.launch, stop.kernel.build) == (1, "release")
-        assert [frame.function for frame in stop.frames] == ["spin", "launch"]
-        await run.session.select_frame(1)
-        assert (await run.session.evaluate("1 + rounds")).value == 400_000_001
-        stop = await run.go(verb)
-        while stop is not None and stop.phase is Phase.STOPPED_KERNEL:
-            stop = await run.go(Verb.FINISH)
-        assert stop is not None
-        assert place(stop) == ("launch", 20)
-        assert await run.go() is None
-        assert "over" in run.output
-        assert run.ended_well()
+async def test_a_pause_finds_the_kernel_of_another_thread_and_its_end_is_a_place_to_stop(
+    verb: Verb, tmp_path: Path
+) -> None:
+    """The first thread waits in Python while the one that launches computes, until it is told to end."""
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    # For both: a stop by gdb takes the program out of opening it, where one that only writes would wait for it.
+    with gate.open("r+b", buffering=0) as pipe:
+        async with Watched("long_in_thread.py", str(gate)) as run:
+            await run.session.resume(Verb.CONTINUE)
+            await run.printed("here kernel")
+            stop = await run.paused_in_kernel()
+            assert place(stop)[0] == "spin"
+            assert stop.kernel is not None
+            assert (stop.kernel.launch, stop.kernel.build) == (1, "release")
+            assert [frame.function for frame in stop.frames] == ["spin", "launch"]
+            await run.session.select_frame(1)
+            assert (await run.session.evaluate("1 + rounds")).value == 400_001
+            pipe.write(b"end\n")
+            stop = await run.go(verb)
+            while stop is not None and stop.phase is Phase.STOPPED_KERNEL:
+                stop = await run.go(Verb.FINISH)
+            assert stop is not None
+            assert place(stop) == ("launch", 25)
+            assert await run.go() is None
+            assert "over" in run.output
+            assert run.ended_well()
 
 
 @pytest.mark.parametrize("verb", [Verb.NEXT, Verb.STEP])

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from textual.app import ComposeResult
+from textual.events import Resize
 from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Static
@@ -24,6 +25,7 @@ from pkdb_tui.panes.arrangement import (
     regions,
     tabs,
 )
+from pkdb_tui.panes.base import Pane
 from pkdb_tui.panes.breakpoints import BreakpointsPane
 from pkdb_tui.panes.console import ConsolePane
 from pkdb_tui.panes.frames_around import NEWS, Divider, Tab, Title
@@ -83,6 +85,7 @@ class Workspace(Guarded, Widget):
         self._before_tiny = ""  # the pane that had the focus while there was room for more than the console
         self._peeked: tuple[str, str] | None = None  # the tab that came without being asked for, and the one before
         self._preset = "balanced"
+        self._sizes: dict[Pane, Size] = {}  # as the panes were told last
         self.moving_focus = 0  # panes that are about to get the focus
 
     def compose(self) -> ComposeResult:
@@ -90,6 +93,21 @@ class Workspace(Guarded, Widget):
         yield from self._titles
         yield self._divider
         yield from self.panes.values()
+
+    def on_mount(self) -> None:
+        self.screen.screen_layout_refresh_signal.subscribe(self, self._laid_out)
+
+    def _laid_out(self, _: object) -> None:
+        """Tell panes of their size where Textual doesn't.
+
+        Whatever asks for the region of a widget that isn't shown has Textual lay out at once, and for what changed
+        by that, no Resize is sent when the screen is laid out next.
+        """
+        for pane in self.query(Pane):
+            size = pane.size
+            if size != self._sizes.get(pane, Size(0, 0)):
+                self._sizes[pane] = size
+                pane.post_message(Resize(size, pane.virtual_size, pane.container_size))
 
     # --- titles ---
 

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from values import kernel_stop
 from whole import carried_out, debugging, rows, seen, until, until_phase, until_seen
 
 from pkdb_tui import keys
@@ -47,6 +48,24 @@ async def test_what_runs_on_is_not_shown_where_it_stopped(tmp_path: Path) -> Non
         await pilot.pause()
         assert not app.workspace.stack.stale
         assert "▶" in "".join(app.workspace.source.render_line(y).text for y in range(2))
+        await app.bridge.session.quit()
+
+
+async def test_a_pane_that_comes_on_screen_has_rows_for_its_width(tmp_path: Path) -> None:
+    """Though something asked for its region before it was shown, which keeps Textual from telling it its size."""
+    app = debugging(tmp_path, "pass\n")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until_phase(app, Phase.STOPPED_PYTHON)
+        await pilot.pause()
+        pane = app.workspace.threads
+        app.workspace.show_threads(True)
+        pane.show(kernel_stop())
+        app.workspace.fit()
+        app.screen._compositor._full_map_invalidated = True  # as scrolling does
+        assert pane.region.height == 2
+        await pilot.pause()
+        assert (pane.virtual_size.height, pane.row_count(), pane.size.height) == (2, 2, 2)
+        assert not pane.show_vertical_scrollbar
         await app.bridge.session.quit()
 
 

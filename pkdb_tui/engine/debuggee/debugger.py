@@ -357,7 +357,6 @@ class Debugger:
         force, self._force_pause = self._force_pause, False
         file = frame.f_code.co_filename
         if not sources.is_own(file) and (force or not _loop_runs() or not sources.is_glue(file)):
-            self._pause = False
             self.stop(frame, reason=PAUSE)
         elif not force:
             self._pause_soon(frame)
@@ -384,8 +383,12 @@ class Debugger:
         """The thread goes back to the program's code; breakpoints and a pause that came meanwhile are taken up."""
         self.tracer.quiet.discard(ident)
         self._turn()
-        if self._pause and ident == self.main:
+        if self._pause and ident == self.main and not self._pause_answered():
             self._pause_soon(frame)
+
+    def _pause_answered(self) -> bool:
+        """Whether the pause that was asked for is another thread's stop, or that of a kernel which is looked at."""
+        return not self._pause or (self.dispatch is not None and self.dispatch.debugging)
 
     # --- stopping, on the thread that stops ---
 
@@ -400,12 +403,22 @@ class Debugger:
         has_returned: bool = False,
         exception: Json | None = None,
         text: str = "",
+        owed: bool = False,
     ) -> None:
-        """Stop the current thread at `frame` until a resume, then arm what it asked for."""
+        """Stop the current thread at `frame` until a resume, then arm what it asked for.
+
+        A pause that something else answers while this thread waits for its turn is no stop here, unless it is `owed`:
+        what is stopped may wait for this thread.
+        """
         ident = _thread.get_ident()
         self.tracer.quiet.add(ident)
+        unless = self._pause_answered if reason == PAUSE and not owed else None
         try:
-            with self.turn():
+            with self.turn(unless) as mine:
+                if not mine:
+                    if (asked := self.tracer.plans.get(ident)) is not None and asked.kind == PAUSE:
+                        self.let_go(frame)
+                    return
                 places = frames.stack_of(frame)
                 body = self._stop_body(places, reason, breakpoints or [], text)
                 if exception is not None:
@@ -574,12 +587,17 @@ class Debugger:
         self.connection.event("notice", {"text": text, "severity": "warning"})
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
-        """While no other thread is stopped, nor a launch of one looked at; interrupts are kept for afterwards."""
+    def turn(self, unless: Callable[[], bool] | None = None) -> Iterator[bool]:
+        """While no other thread is stopped, nor a launch of one looked at; interrupts are kept for afterwards.
+
+        False where `unless` came to hold first.
+        """
         with self._interrupts_kept():
-            self._await_turn()
+            if not self._await_turn(unless):
+                yield False
+                return
             try:
-                yield
+                yield True
             finally:
                 self.stop_lock.release()
 
@@ -588,18 +606,25 @@ class Debugger:
         with self._interrupts_kept():
             self._await_turn()
 
-    def _await_turn(self) -> None:
+    def _await_turn(self, unless: Callable[[], bool] | None = None) -> bool:
         if self.dispatch is not None:
             self.dispatch.end_early()
         while True:
             try:
-                self.stop_lock.acquire()
+                if not self.stop_lock.acquire(timeout=-1 if unless is None else SIGNAL_EVERY):
+                    assert unless is not None
+                    if unless():
+                        return False
+                    continue
+                if unless is not None and unless():
+                    self.stop_lock.release()
+                    return False
             except KeyboardInterrupt:
                 self._interrupted = True
             except Exception as error:  # noqa: BLE001 - a signal handler of the program's raised into this wait
                 self._drop(error)
             else:
-                return
+                return True
 
     @contextmanager
     def _interrupts_kept(self) -> Iterator[None]:

@@ -326,7 +326,8 @@ class Dispatch:
         """As the person said at the last stop in the kernel."""
         if outcome.then in ("stop", PAUSE):
             reason = STEP if outcome.then == "stop" else PAUSE
-            self.debugger.stop(caller, reason=reason, returned=outcome.result, has_returned=outcome.result is not None)
+            has = outcome.result is not None
+            self.debugger.stop(caller, reason=reason, returned=outcome.result, has_returned=has, owed=True)
         elif entry or outcome.then == "run":
             # The kernel used the step up: what comes next is the person's next wish, not the caller's next line.
             self.debugger.let_go(caller)

@@ -269,6 +269,52 @@ def test_a_pause_right_before_a_long_release_kernel_is_answered_in_it(program: P
     assert client.finish() == 0
 
 
+def test_a_pause_answered_in_the_kernel_of_a_thread_leaves_the_first_one_running(
+    program: Program, tmp_path: Path
+) -> None:
+    """Python's signal comes to the first thread when the kernel, which waits for that thread, is looked at."""
+    import textwrap
+
+    (tmp_path / "framework.py").write_text(textwrap.dedent(FRAMEWORK).lstrip("\n"))
+    gate, told = tmp_path / "gate", tmp_path / "told"
+    os.mkfifo(gate)
+    os.mkfifo(told)
+    client = program(
+        f"""
+        import signal
+        import threading
+        import framework
+
+        def waits(path):
+            open(path).read()
+
+        def launch():
+            framework.parallel_for("waits", (5, 6), waits, path={str(gate)!r})
+
+        signal.pthread_sigmask(signal.SIG_BLOCK, [{int(SIGNAL)}])
+        print("blocked")
+        while {int(SIGNAL)} not in signal.sigpending():
+            pass
+        thread = threading.Thread(target=launch)
+        thread.start()
+        open({str(told)!r}).read()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [{int(SIGNAL)}])
+        with open({str(gate)!r}, "w") as opened:
+            opened.write("go on")
+        thread.join()
+        """
+    )
+    client.start()
+    client.resume("continue")
+    client.until_printed("blocked")
+    client.post("pause")
+    assert client.event("inKernel")["kernel"] == "waits"
+    told.write_text("go on")
+    client.event("launchEnded")
+    client.request("launchDone", launch=1, then="run")
+    assert client.finish() == 0
+
+
 def test_a_next_is_dropped_when_the_person_continued_in_the_kernel(dispatching: Client, tmp_path: Path) -> None:
     file = str(tmp_path / "program.py")
     dispatching.start({"file": file, "line": 16, "temporary": True}, {"file": file, "line": 6, "condition": "False"})

@@ -21,9 +21,13 @@ def debugging(folder: Path, text: str, *, theme: str = "") -> PkdbApp:
 
 
 async def until_phase(app: PkdbApp, phase: Phase) -> None:
+    """Until the session is in a phase, and the screen has been told of the stop, if that is one."""
     async with asyncio.timeout(20):
         while app.bridge.phase is not phase:
             await asyncio.sleep(0.01)
+        if not phase.running:
+            await app.bridge.session.settled()
+            await app.bridge.delivered()
 
 
 async def carried_out(app: PkdbApp, pilot: Pilot[Any]) -> None:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
-from cuda_scenes import SCENES, Live
+from cuda_scenes import SCENES, on_device
+from scenes import recorded_to
 
 
 @pytest.mark.parametrize("name", SCENES)
 async def test_scene(name: str) -> None:
     scene, program, conditions = SCENES[name]
-    stage = Live(*program, conditions=conditions)
+    stage = on_device(*program, conditions=conditions)
     try:
         await stage.kernel_comes()
         await scene(stage)
     finally:
         await stage.end()
-        folder = os.environ.get("PKDB_RECORD")
-        if folder:
-            stage.save(Path(folder) / f"{name}.mi")
+        recorded_to(stage, name)

@@ -56,7 +56,7 @@ class Gathering:
     def start(self) -> None:
         """Tell what is pending, soon."""
         if (self.pending or self.interrupting) and (self._collector is None or self._collector.done()):
-            self._collector = asyncio.get_running_loop().create_task(self._collect())
+            self._collector = self._controller.watched(asyncio.get_running_loop().create_task(self._collect()))
 
     def cancel(self) -> None:
         """Tell nothing more; what is pending stays stopped."""
@@ -108,7 +108,7 @@ class Gathering:
                 if not self.shown and not self.pending and not self._controller.stepper.active:
                     await self.tell_waiting(numbers)
         except NativeError:
-            return  # gdb is gone; its end is told elsewhere
+            return  # gdb or the thread is gone, which is told elsewhere
 
     async def interrupt(self, *, rest: bool = False) -> None:
         """Stop every thread. Where a stop is shown that is done, but for the `rest`, which are changes of it."""
@@ -126,18 +126,15 @@ class Gathering:
 
     async def _collect(self) -> None:
         """Wait until the team has come to rest, then tell it as one stop, or as a change of the one shown."""
-        try:
-            while self.pending or self.interrupting:
-                asked = self.interrupting
-                await self._rest()
-                async with self.lock:
-                    if self._controller.stepper.active:
-                        return  # its stop comes first
-                    if self.interrupting and not asked:
-                        continue  # a pause came meanwhile: it means those too that were not waited for
-                    await self._tell()
-        except NativeError:
-            return  # gdb is gone; its end is told elsewhere
+        while self.pending or self.interrupting:
+            asked = self.interrupting
+            await self._rest()
+            async with self.lock:
+                if self._controller.stepper.active:
+                    return  # its stop comes first
+                if self.interrupting and not asked:
+                    continue  # a pause came meanwhile: it means those too that were not waited for
+                await self._tell()
 
     async def _rest(self) -> None:
         """Until every team thread stopped or waits, or nothing more has come for a moment."""

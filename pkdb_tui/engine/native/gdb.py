@@ -173,10 +173,14 @@ class GdbController(mi_controller.MiController):
         self.threads.forget_team()
         await self.stepper.launch_ended()
         if self.attached:
-            with contextlib.suppress(NativeError):  # gdb is gone; its end is told elsewhere
+            try:
                 if hits := await self.placing.hits():  # those that nothing stopped at
                     self.listener(ThreadsChanged(threads=(), hits=hits))
                 await self.release(list(self.threads.stopped))
+            except NativeLost:
+                pass  # its end is told elsewhere
+            except NativeError as error:
+                self.lost_sight(error)
 
     def _reset(self) -> None:
         self.cancel()
@@ -256,7 +260,7 @@ class GdbController(mi_controller.MiController):
             self._ended(body)
             return
         if "thread-id" not in body:
-            return
+            raise ValueError("a stop of no thread")
         number = int(body["thread-id"])
         self.threads.stops(number)
         self._stops.set()

@@ -38,6 +38,7 @@ _BULK = re.compile(rb',json="(.*)"$', re.DOTALL)
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)", re.DOTALL)
 _ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"e": b"\x1b", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
 _ASYNC = re.compile(rb"\d*([*=])([a-z-]+)(.*)$", re.DOTALL)
+_TOKEN = re.compile(rb"(\d+)\^")
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -59,10 +60,13 @@ def parse_body(text: str) -> dict[str, Any]:
         raise ValueError("a record ends in the middle")
     from pygdbmi.gdbmiparser import parse_response
 
-    parsed = parse_response("^done" + text)
+    try:
+        parsed = parse_response("^done" + text)
+    except (TypeError, IndexError, AssertionError) as error:  # what it meets at a name without a value
+        raise ValueError("a record ends in the middle") from error
     body = parsed.get("payload")
-    if not isinstance(body, dict):
-        return {}
+    if not isinstance(body, dict) or not body:
+        raise ValueError("a record ends in the middle")
     if isinstance(body.get("reason"), list):
         body["reason"] = body["reason"][-1]  # gdb names both when a breakpoint is met while threads are asked to stop
     return body
@@ -212,10 +216,14 @@ class MiProcess:
             self._give_up(timeout)
 
     def _give_up(self, seconds: float) -> None:
-        """End a debugger that does not answer; whoever waits for it is told so."""
-        self._before_end()
-        self.kill()
-        self._ended(f"it did not answer within {seconds:g} s and was ended")
+        self.give_up(f"it did not answer within {seconds:g} s and was ended")
+
+    def give_up(self, reason: str) -> None:
+        """End a debugger that is of no use any more; whoever waits for it is told so."""
+        if not self._over:
+            self._before_end()
+            self.kill()
+            self._ended(reason)
 
     def _ended(self, reason: str) -> None:
         if not self._over:
@@ -256,12 +264,13 @@ class MiProcess:
             if not line:
                 break
             self.hang.heard()
-            await self.feed(line.rstrip(b"\r\n"))
+            if not self._over:
+                await self.feed(line.rstrip(b"\r\n"))
         await self._process.wait()
         self._ended("it ended")
 
     async def feed(self, line: bytes) -> None:
-        """One line of output; damaged ones are counted and dropped."""
+        """One line of output. One that is waited for and can't be read ends the debugger, others are dropped."""
         log.debug("<- %s", line[:2000])
         if line[:1] in (b"~", b"@", b"&"):
             self._stream(line)
@@ -272,15 +281,26 @@ class MiProcess:
             # Whoever waits for the reply goes on before the records that came after it.
             await asyncio.sleep(0)
             return
+        token = _TOKEN.match(line)
+        if token is not None and int(token[1]) in self._waiting:
+            self._unreadable("an answer")
+            return
         event = _ASYNC.match(line)
         if event is None:
             return
         try:
             body = parse_body(event[3].decode("utf-8", "replace"))
-        except ValueError:
-            self.garbled += 1
-            return
-        self._on_record(Record(event[1].decode(), event[2].decode(), body))
+            self._on_record(Record(event[1].decode(), event[2].decode(), body))
+        except ValueError as error:
+            log.warning("Unreadable (%s): %s", error, line[:2000])
+            if event[2] == b"stopped":
+                self._unreadable("a stop")  # and its thread would stand for ever
+            else:
+                self.garbled += 1
+
+    def _unreadable(self, what: str) -> None:
+        self.garbled += 1
+        self.give_up(f"it told {what} that can't be read and was ended")
 
     def _stream(self, line: bytes) -> None:
         if line[:1] == b"~" and self._console:
@@ -309,9 +329,8 @@ class MiProcess:
             else:
                 future.set_result(parse_body(rest.decode("utf-8", "replace")))
         except ValueError as error:
-            self.garbled += 1
-            if not future.done():
-                future.set_exception(NativeError(f"The native debugger's answer is damaged: {error}."))
+            log.warning("Unreadable (%s): %s", error, rest[:2000])
+            self._unreadable("an answer")
 
     def _fail(self, reason: str) -> None:
         for future in self._waiting.values():

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pkdb_tui.engine.errors import NativeLost
 from pkdb_tui.engine.native.base import Controller, ControllerHangs, ControllerLost, Listener, ProcessEnded
 from pkdb_tui.engine.native.ending import EndWatch
 from pkdb_tui.engine.native.mi import PATIENCE, MiProcess, Record, quote
+from pkdb_tui.engine.native.proc import thread_state
+
+log = logging.getLogger(__name__)
 
 SETTINGS = (
     "set pagination off", "set confirm off", "set width 0", "set height 0", "set auto-load off",
@@ -73,6 +79,22 @@ class MiController(Controller):
         self.mi.kill()
 
     # --- ends ---
+
+    def lost_sight(self, error: Exception) -> None:
+        """Nobody can say any more where threads stand: they must not be held for ever. A program's end tells itself."""
+        log.error("Threads can't be followed", exc_info=error)
+        if thread_state(self.pid, self.pid) not in ("", "Z", "X"):
+            self.mi.give_up(f"it can't say where threads stopped ({str(error).rstrip('.')}) and was ended")
+
+    def watched(self, task: asyncio.Task[None]) -> asyncio.Task[None]:
+        """A task that follows threads; when it fails nothing else would."""
+        task.add_done_callback(self._followed)
+        return task
+
+    def _followed(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None and not isinstance(error, NativeLost):
+            assert isinstance(error, Exception)
+            self.lost_sight(error)
 
     def _ended(self, body: Mapping[str, Any]) -> None:
         """A `stopped` record says that the program has ended."""

@@ -139,7 +139,7 @@ class Stepper:
             self._arrivals, self._inward = {}, set()
             self._waiting = set(numbers)
             await self._set_off(numbers)
-            self._task = asyncio.get_running_loop().create_task(self._follow(numbers))
+            self._task = controller.watched(asyncio.get_running_loop().create_task(self._follow(numbers)))
 
     async def _set_off(self, numbers: Sequence[int]) -> None:
         """Each in the way its place asks for: gdb refuses to step where it knows no lines, and says so to nobody."""
@@ -335,15 +335,14 @@ class Stepper:
         for arrival in [a for a in self._arrivals.values() if a not in settled]:
             del self._arrivals[arrival.number]
             gathering.arrived(arrival)
-        with contextlib.suppress(NativeError):  # gdb is gone; its end is told elsewhere
-            async with gathering.lock:
-                await self._drop_own()
-                self._late.update(late)
-                if settled:
-                    await gathering.tell_stop(settled)
-                    self._arrivals = {}
-                else:
-                    await gathering.tell_waiting(late, trouble)
+        async with gathering.lock:
+            await self._drop_own()
+            self._late.update(late)
+            if settled:
+                await gathering.tell_stop(settled)
+                self._arrivals = {}
+            else:
+                await gathering.tell_waiting(late, trouble)
         self._task = None
         gathering.start()
 

@@ -2,175 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-import os
 import re
-import subprocess
-import sys
-from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
-from typing import Any
 
-import msgspec
-from cuda_player import name_of
+from scenes import FIXTURES, ROOT, Conditions, Live, Played, Scene, Stage
 
 from pkdb_tui.engine.api import ThreadState
-from pkdb_tui.engine.native.base import (
-    ControllerEvent,
-    KernelStopped,
-    NativeBreakpoint,
-    NativeStop,
-    NativeVariable,
-    PauseMissed,
-    StepKind,
-    StopCause,
-)
+from pkdb_tui.engine.native.base import Listener, StepKind, StopCause
 from pkdb_tui.engine.native.cuda import CudaController
-from pkdb_tui.engine.protocol import KernelReady
 
-ROOT = Path(__file__).parents[3]
 PROGRAMS = ROOT / "tests" / "gpu" / "programs"
-RECORDED = ROOT / "tests" / "fixtures" / "recorded" / "cuda"
-CHECKOUT = "/checkout"  # what stands for this one's path in a record
-PATIENCE = 40.0
-
-Conditions = Sequence[tuple[int, int, str]]  # (breakpoint, line, expression) of those to be built in
+RECORDED = FIXTURES / "recorded" / "cuda"
 
 
-class Stage:
-    """A controller, and what it told. `kernel` is the launch that waits for `go`."""
+def on_device(program: str, *arguments: str, conditions: Conditions = ()) -> Live:
+    def controller(listener: Listener) -> CudaController:
+        return CudaController(listener, gdb="cuda-gdb")
 
-    def __init__(self, gdb: str = "cuda-gdb") -> None:
-        self.controller = CudaController(self._told, gdb=gdb)
-        self.events: asyncio.Queue[ControllerEvent] = asyncio.Queue()
-        self.kernel: KernelReady
-        self.pid = 0
-
-    def _told(self, event: ControllerEvent) -> None:
-        self.events.put_nowait(event)
-
-    def go(self) -> None:
-        """Let the kernel run."""
-
-    async def over(self) -> None:
-        """Until the launch has ended."""
-
-    async def stop(self) -> NativeStop:
-        """The next stop."""
-        async with asyncio.timeout(PATIENCE):
-            while not isinstance(event := await self.events.get(), KernelStopped):
-                if isinstance(event, PauseMissed):  # it was about to enter the kernel
-                    await self.controller.interrupt()
-        return event.stop
-
-    async def begin(self, *breakpoints: NativeBreakpoint) -> list[int]:
-        """Attach, place, and let the kernel go; how many places each breakpoint has."""
-        await self.controller.attach(self.pid)
-        await self.controller.load_kernel(self.kernel)
-        placed = await self.controller.place(breakpoints)
-        await self.controller.launch_begun(self.kernel)
-        self.go()
-        return [placement.locations for placement in placed]
-
-    def at(self, number: int, line: int, **more: Any) -> NativeBreakpoint:
-        return NativeBreakpoint(**{"id": number, "source": self.kernel.file, "line": line, **more})
-
-    async def named(self, thread: int) -> dict[str, NativeVariable]:
-        """The variables of a thread's innermost kernel frame."""
-        frames = await self.controller.frames(thread)
-        level = next(frame.level for frame in frames if not frame.glue)
-        return {variable.name: variable for variable in await self.controller.variables(thread, level)}
-
-    async def line(self, thread: int) -> int:
-        frames = await self.controller.frames(thread)
-        return next(frame.line for frame in frames if not frame.glue)
+    return Live(controller, PROGRAMS / program, *arguments, conditions=conditions)
 
 
-class Played(Stage):
-    """From a record."""
-
-    def __init__(self, scene: str) -> None:
-        player = Path(__file__).with_name("cuda_player.py")
-        self.record = RECORDED / f"{scene}.mi"
-        super().__init__(gdb=sys.executable)
-        self.controller.command = [sys.executable, str(player), str(self.record)]
-        first = self.record.read_text().partition("\n")[0].removeprefix("# ")
-        facts = json.loads(first)
-        self.kernel = msgspec.convert(facts["kernel"], KernelReady, strict=False)
-        self.pid = os.getpid()
-
-    async def end(self) -> None:
-        await self.controller.detach()
+def from_record(name: str) -> Played:
+    return Played(played_controller, RECORDED / f"{name}.mi")
 
 
-class Live(Stage):
-    """On a device: a program in a process of its own, and every word of cuda-gdb written down."""
-
-    def __init__(self, program: str, *arguments: str, conditions: Conditions = ()) -> None:
-        super().__init__()
-        path = str(PROGRAMS / program)
-        built_in = [{"id": n, "file": path, "line": line, "expression": text} for n, line, text in conditions]
-        self._lines: list[str] = []
-        host = Path(__file__).with_name("minikokkos_host.py")
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-        self._process = subprocess.Popen(
-            [sys.executable, str(host), path, json.dumps(built_in), *arguments],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True, env=environment,
-        )  # fmt: skip
-        self.pid = self._process.pid
-        self._listen()
-
-    def _listen(self) -> None:
-        mi: Any = self.controller.mi
-        feed, ask = mi.feed, mi._ask
-
-        async def heard(line: bytes) -> None:
-            text = line.decode("utf-8", "replace")
-            found = re.match(r"(\d+)\^", text)
-            if found:
-                text = "{token}" + text[len(found[1]) :]
-            self._lines.append(f"< {text}")
-            await feed(line)
-
-        async def asked(text: str, *arguments: Any) -> Any:
-            self._lines.append(f"> {name_of(text)}")
-            return await ask(text, *arguments)
-
-        mi.feed, mi._ask = heard, asked
-
-    async def kernel_comes(self) -> None:
-        assert self._process.stdout is not None
-        while True:
-            line = await asyncio.to_thread(self._process.stdout.readline)
-            assert line, "the program has ended"
-            if line.startswith('{"launch"'):
-                self.kernel = msgspec.convert(json.loads(line), KernelReady, strict=False)
-                self._first = line
-                return
-
-    def go(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write("\n")
-        self._process.stdin.flush()
-
-    async def over(self) -> None:
-        assert self._process.stdout is not None
-        async with asyncio.timeout(PATIENCE):
-            await asyncio.to_thread(self._process.stdout.readline)
-
-    async def end(self) -> None:
-        await self.controller.detach()
-        self._process.kill()
-        self._process.wait()
-
-    def save(self, path: Path) -> None:
-        """The record, with nothing of this machine in it but what cuda-gdb said of the device."""
-        facts = json.dumps({"kernel": json.loads(self._first)})
-        text = "\n".join([f"# {facts}", *self._lines]) + "\n"
-        text = text.replace(str(ROOT), CHECKOUT).replace(os.path.realpath(ROOT), CHECKOUT)
-        text = re.sub(r"^< (=library-|=thread-group|=cmd-param|&|~).*\n", "", text, flags=re.MULTILINE)
-        path.write_text(re.sub(r',from="/[^"]*"', "", text))
+def played_controller(listener: Listener, command: list[str]) -> CudaController:
+    controller = CudaController(listener, gdb=command[0])
+    controller.command = command
+    return controller
 
 
 async def rows(stage: Stage) -> None:
@@ -260,7 +118,6 @@ async def passes(stage: Stage) -> None:
     await controller.launch_ended()
 
 
-Scene = Callable[[Stage], Awaitable[None]]
 SCENES: dict[str, tuple[Scene, tuple[str, ...], Conditions]] = {
     "rows": (rows, ("rows.py",), ()),
     "passes": (passes, ("rows.py",), [(1, 16, "j == 37"), (2, 16, "j > 35 and j < 38")]),

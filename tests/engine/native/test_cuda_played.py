@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from cuda_scenes import SCENES, Played
+from cuda_scenes import SCENES, from_record
 
 
 @pytest.mark.parametrize("name", SCENES)
 async def test_scene(name: str) -> None:
-    stage = Played(name)
+    stage = from_record(name)
     try:
         await SCENES[name][0](stage)
     finally:

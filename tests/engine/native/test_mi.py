@@ -92,29 +92,40 @@ async def test_a_refusal_has_the_debuggers_words(play: Play) -> None:
             await played.ask("-x")
 
 
-async def test_a_truncated_reply_is_an_error_and_the_next_one_works(play: Play) -> None:
-    transcript = '> a\n< {token}^done,threads=[{id="1",name="py\n> b\n< {token}^done,ok="1"'
-    async with play(transcript) as played:
-        with pytest.raises(NativeError, match="damaged"):
-            await played.ask("-a")
-        assert await played.ask("-b") == {"ok": "1"}
+@pytest.mark.parametrize("damaged", ['{token}^done,threads=[{id="1",name="py', "{token}^do", '{token}^done,json="{"'])
+async def test_a_truncated_reply_ends_the_debugger_and_frees_all_askers(play: Play, damaged: str) -> None:
+    async with play(f'> a\n> b\n< {damaged}\n> c\n< {{token1}}^done,ok="1"') as played:
+        answers = await asyncio.gather(played.ask("-a"), played.ask("-b"), return_exceptions=True)
+        for answer in answers:
+            assert isinstance(answer, NativeLost)
+            assert "it told an answer that can't be read and was ended" in str(answer)
         assert played.mi.garbled == 1
+        assert played.ended.is_set()
 
 
-@pytest.mark.parametrize(
-    "damaged",
-    [
-        '*stopped,reason="breakpoint-hit",frame={addr="0x1",args=[{name="i"',
-        "*stopped,reason=]",
-        '*stopped,reason="never closed',
-        '*stopped,stopped-threads=["1","2"',
-    ],
+STOPS = (
+    '*stopped,reason="breakpoint-hit",frame={addr="0x1",args=[{name="i"',
+    "*stopped,reason=]",
+    '*stopped,reason="never closed',
+    '*stopped,stopped-threads=["1","2"',
 )
-async def test_damaged_records_are_dropped(play: Play, damaged: str) -> None:
-    async with play(f"> a\n< {damaged}\n< {STOPPED}\n< {{token}}^done") as played:
+
+
+@pytest.mark.parametrize("damaged", STOPS)
+async def test_a_damaged_stop_ends_the_debugger(play: Play, damaged: str) -> None:
+    """Its thread would stand for ever."""
+    async with play(f"> a\n< {damaged}\n< {STOPPED}\n> b\n< {{token}}^done") as played:
+        with pytest.raises(NativeLost, match="it told a stop that can't be read and was ended"):
+            await played.ask("-a")
+        assert played.mi.garbled == 1
+        assert played.records == []
+
+
+async def test_other_damaged_records_are_dropped(play: Play) -> None:
+    async with play(f'> a\n< =thread-created,id="1\n< *running,thread-id=[\n< {STOPPED}\n< {{token}}^done') as played:
         await played.ask("-a")
         assert [r.body["thread-id"] for r in played.records] == ["2"]
-        assert played.mi.garbled == 1
+        assert played.mi.garbled == 2
 
 
 async def test_noise_between_records_is_ignored(play: Play) -> None:
@@ -150,7 +161,7 @@ async def test_silence_ends_the_debugger_and_frees_the_asker(play: Play) -> None
 async def test_death_in_the_middle_of_a_record_frees_all_askers(play: Play) -> None:
     async with play('> a\n> b\n! 2^done,value="hal') as played:
         answers = await asyncio.gather(played.ask("-a"), played.ask("-b"), return_exceptions=True)
-        assert [type(answer) for answer in answers] == [NativeLost, NativeError]
+        assert [type(answer) for answer in answers] == [NativeLost, NativeLost]
         await played.until("end")
 
 
@@ -192,8 +203,9 @@ async def test_text_that_nobody_asked_for_is_not_kept(play: Play) -> None:
 def test_bodies() -> None:
     assert parse_body("") == {}
     assert parse_body(',a="1",b={c=["x","y"]}') == {"a": "1", "b": {"c": ["x", "y"]}}
-    with pytest.raises(ValueError, match="ends in the middle"):
-        parse_body(",a=[")
+    for damaged in (",", ",a=[", ",a=", ",json", ',thread-id="1",gr'):
+        with pytest.raises(ValueError, match="ends in the middle"):
+            parse_body(damaged)
 
 
 def test_a_reason_given_twice_is_the_last() -> None:

@@ -179,6 +179,8 @@ async def enable(session: Session, text: str) -> Reply:
 
 async def _enable(session: Session, text: str, enabled: bool) -> Reply:
     chosen = _chosen(session, text)
+    if not chosen:
+        return Reply(text="there are no breakpoints", value=chosen)
     await session.enable_breakpoints(chosen, enabled)
     return Reply(text=f"{'enabled' if enabled else 'disabled'} {', '.join(map(str, chosen))}", value=chosen)
 

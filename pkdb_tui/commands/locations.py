@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 
@@ -14,6 +15,7 @@ _LINE_OR_NAME = re.compile(_SPOT)
 _UNREADABLE = re.compile(rf"(?P<file>.+?):{_SPOT}")
 _QUOTED = re.compile(rf"(?P<quote>['\"])(?P<file>.+?)(?P=quote):{_SPOT}")
 _BEHIND = re.compile(r"\s*(,|(if|threads?|ignore)\b|$)")  # what can follow a place
+_LATE = re.compile(r"(?P<condition>.+?)\s+(?P<all>(?P<word>thread|threads|ignore)\s+\S.*)", re.DOTALL)
 
 
 def current_file(session: Session) -> str:
@@ -94,6 +96,11 @@ def parse_break(session: Session, text: str, *, temporary: bool = False) -> Brea
             )
     if condition == "" and (text.endswith(" if") or comma):
         raise UsageError("The condition is missing.", "For example `break 12 if j == 10`.")
+    if (found := _LATE.fullmatch(condition)) and not _is_python(condition):
+        raise UsageError(
+            f"`{found['word']}` stands behind the condition.",
+            f"Write it before `if`: `break PLACE {found['all']} if {found['condition']}`.",
+        )
     return BreakpointSpec(
         file=file,
         line=line,
@@ -103,6 +110,14 @@ def parse_break(session: Session, text: str, *, temporary: bool = False) -> Brea
         temporary=temporary,
         threads=threads,
     )
+
+
+def _is_python(condition: str) -> bool:
+    try:
+        ast.parse(condition.strip(), mode="eval")
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def parse_place(session: Session, text: str) -> tuple[str, int, str]:

@@ -91,6 +91,8 @@ class Registry:
             raise WrongPhase(
                 f"`{command.name}` can't be used while the program runs.", "Pause it first (Ctrl-C, or `pause`)."
             )
+        if phase is Phase.IDLE:
+            raise WrongPhase(f"The program has not started: no `{command.name}`.", "`restart` (R) starts it.")
         if phase is Phase.EXITED:
             raise WrongPhase(f"The program has ended: no `{command.name}`.", "`restart` (R) runs it again.")
         if phase is Phase.STOPPED_PYTHON:

@@ -121,6 +121,8 @@ def test_a_command_in_the_wrong_phase_says_what_to_do() -> None:
         own.check_phase(command, Phase.RUNNING_PYTHON)
     with pytest.raises(WrongPhase, match=r"The program has ended: no `look`\. `restart` \(R\) runs it again"):
         own.check_phase(command, Phase.EXITED)
+    with pytest.raises(WrongPhase, match=r"The program has not started: no `look`\. `restart` \(R\) starts it"):
+        own.check_phase(command, Phase.IDLE)
     own.check_phase(Command(name="any", handler=_nothing, summary="any", phases=ANY), Phase.EXITED)
 
 
@@ -153,11 +155,21 @@ def test_places_to_break_at(session: Session, tmp_path: Path, text: str, file: s
     assert locations.parse_break(session, text) == expected
 
 
+@pytest.mark.parametrize("name", ["disable", "enable", "delete"])
+async def test_no_breakpoints_to_change(session: Session, name: str) -> None:
+    assert (await registry.commands[name].handler(session, "")).text == "there are no breakpoints"
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("12 if", "The condition is missing"),
         ("12,", "The condition is missing"),
+        (
+            "12 if x > 3 thread 0:4",
+            r"`thread` stands behind the condition\. Write it before `if`: `break PLACE thread 0:4 if x > 3`",
+        ),
+        ("12, x > 3 ignore 5", r"Write it before `if`: `break PLACE ignore 5 if x > 3`"),
         ("12 unless x", "`unless x` can't follow a place"),
         ("12 ignore many", "`many` is not a number"),
         (":5", "`:5` is not a place"),

@@ -79,7 +79,10 @@ def script_error(path: str, source: str = "") -> str:
         return ""
     try:
         with open(path, "rb") as stream:
-            return source_error(stream.read(), path)
+            text = stream.read()
+        if text.startswith(b"PK\x03\x04"):
+            return f"{path} is a zip archive, which is not debugged. Unpack it and give the folder."
+        return source_error(text, path)
     except OSError as error:
         return f"{path} can't be read: {error.strerror}."
 
@@ -169,6 +172,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     if not sys.stderr.isatty():  # Textual draws there
         sys.stdout.write("error: The screen is drawn on standard error, which is no terminal. Don't redirect it.\n")
+        return 2
+    if os.environ.get("TERM") == "dumb":
+        sys.stderr.write("error: This terminal (TERM=dumb) can't move its cursor, so no screen. Use --plain here.\n")
         return 2
     from textual import constants
 

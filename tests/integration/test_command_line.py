@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pexpect
@@ -299,6 +300,26 @@ def test_the_screen_is_refused_where_it_would_be_drawn_into_a_file(tmp_path: Pat
     ]
     assert status == 2
     assert (tmp_path / "log").read_text() == ""
+
+
+def test_the_screen_is_refused_on_a_terminal_that_cannot_move_its_cursor() -> None:
+    output, status = pexpect.run(
+        shlex.join([*COMMAND, "ends.py"]), cwd=str(FIXTURES), env={**environment(), "TERM": "dumb"},
+        withexitstatus=True, timeout=20,
+    )  # fmt: skip
+    assert output.decode().splitlines() == [
+        "error: This terminal (TERM=dumb) can't move its cursor, so no screen. Use --plain here."
+    ]
+    assert status == 2
+
+
+def test_a_zip_archive_is_called_what_it_is(tmp_path: Path) -> None:
+    archive = tmp_path / "app.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("__main__.py", "print(1)\n")
+    run = plain(str(archive), commands=["continue"])
+    assert run.status == 2
+    assert run.err == f"error: {archive} is a zip archive, which is not debugged. Unpack it and give the folder.\n"
 
 
 @pytest.mark.parametrize(

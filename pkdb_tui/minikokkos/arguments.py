@@ -22,6 +22,7 @@ from pkdb_tui.minikokkos.elements import (
     element_of,
     from_words,
     half,
+    on_its_size,
     refusal,
     spoken,
 )
@@ -45,7 +46,8 @@ def signature(given: Mapping[str, Any]) -> tuple[Any, ...]:
             fits = flags.aligned and (dense or not between(value))
             parts.append((value.dtype, value.ndim, dense, fits))
         elif cuda.is_device_array(value):
-            parts.append((value.dtype, value.ndim, value.flags.c_contiguous, "device"))
+            dense = value.flags.c_contiguous
+            parts.append((value.dtype, value.ndim, dense, dense or not between(value), on_its_size(value), "device"))
         elif type(value) is int and not -(2**31) <= value < 2**31:
             parts.append("long")
         else:
@@ -194,8 +196,13 @@ class Layout:
             raise ArgumentError(f"{start} an array of {value.dtype}, {refusal(value.dtype)}")
         else:
             found = CType(element, value.ndim, access="" if self._device else access_of(value))
-        if self._device and (found.is_complex or found.is_loose or found.name in WORDS or between(value)):
+        if self._device and (found.is_complex or found.is_loose or found.name in WORDS):
             raise ArgumentError(f"{start} an array of {value.dtype}, which kernels on Cuda don't support here.")
+        if self._device and (between(value) or not on_its_size(value)):
+            raise ArgumentError(
+                f"{start} an array whose elements lie at odd addresses, which kernels on Cuda don't support here. "
+                f"Pass a copy, {name}.copy()."
+            )
         if wanted is not None and not wanted.holds(found):
             wish = f"View{wanted.rank}D of {spoken(wanted)}" if wanted.is_view else f"a number, {spoken(wanted)}"
             of = spoken(found) if record is None else "a name for its dtype"

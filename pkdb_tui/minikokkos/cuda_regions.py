@@ -183,8 +183,12 @@ def _scan(program: Program) -> list[str]:
 
 
 def _copy(to: str, of: str, kind: str, way: str) -> list[str]:
-    call = f"cudaMemcpy({to}, {of}, pk_blocks * sizeof({kind}), cudaMemcpy{way})"
-    return [f"    if (!pk_all.empty() && !pk_failed) pk_well({call});"]
+    # In the kernels' stream: one of a person's own may run on beside a copy in the default one.
+    call = f"cudaMemcpyAsync({to}, {of}, pk_blocks * sizeof({kind}), cudaMemcpy{way}, pk_stream)"
+    return [
+        f"    if (!pk_all.empty() && !pk_failed && pk_well({call}))",
+        "        pk_well(cudaStreamSynchronize(pk_stream));",
+    ]
 
 
 def _run(more: str) -> list[str]:

@@ -20,6 +20,11 @@ def between(value: Any) -> bool:
     return any(stride % size for stride in value.strides)
 
 
+def on_its_size(value: Any) -> bool:
+    """Whether a device's array begins at a multiple of its elements' size, as the device reads them."""
+    return bool(value.data.ptr % value.itemsize == 0)
+
+
 def access_of(value: Any) -> str:
     """How a kernel gets at an array's elements: the `access` of a CType."""
     if not value.dtype.isnative:

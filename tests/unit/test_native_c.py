@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from pkdb_tui.engine.errors import ExpressionError
-from pkdb_tui.engine.native.base import NativeVariable
+from pkdb_tui.engine.native.base import NativeVariable, variable_of
 from pkdb_tui.engine.native_c import lvalue_c, to_c, watched_dtype
 
 PROGRAM = """
@@ -237,6 +237,20 @@ def test_a_condition_that_grows_without_end_is_refused(variables: dict[str, Nati
 )
 def test_places_to_watch(text: str, c_text: str, variables: dict[str, NativeVariable]) -> None:
     assert lvalue_c(text, variables) == c_text
+
+
+@pytest.mark.parametrize("text", ["c[flag]", "c[True]", "A[1, flag]"])
+def test_a_truth_value_is_no_index_of_a_place_to_watch(text: str, variables: dict[str, NativeVariable]) -> None:
+    with pytest.raises(ExpressionError):
+        lvalue_c(text, variables)
+
+
+def test_a_wide_number_that_is_nowhere_in_memory_is_an_error_of_its_own() -> None:
+    row = {"name": "z", "native_type": "std::complex<pk::longdouble>", "type": "clongdouble"}
+    read = variable_of({**row, "value": "1+2j"})
+    assert (read.value, read.error) == (np.clongdouble(1 + 2j), "")
+    unread = variable_of({**row, "value": "{_M_value = 1 + 2 * I}"})
+    assert (unread.value, unread.error) == (None, "can't be read: {_M_value = 1 + 2 * I}")
 
 
 def _placed(dtype: str) -> dict[str, NativeVariable]:

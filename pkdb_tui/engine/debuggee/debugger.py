@@ -383,11 +383,11 @@ class Debugger:
         """The thread goes back to the program's code; breakpoints and a pause that came meanwhile are taken up."""
         self.tracer.quiet.discard(ident)
         self._turn()
-        if self._pause and ident == self.main and not self._pause_answered():
+        if ident == self.main and not self._pause_answered():
             self._pause_soon(frame)
 
     def _pause_answered(self) -> bool:
-        """Whether the pause that was asked for is another thread's stop, or that of a kernel which is looked at."""
+        """Whether no pause is open: none was asked for, or another stop answers it, or a kernel is looked at."""
         return not self._pause or (self.dispatch is not None and self.dispatch.debugging)
 
     # --- stopping, on the thread that stops ---
@@ -609,22 +609,20 @@ class Debugger:
     def _await_turn(self, unless: Callable[[], bool] | None = None) -> bool:
         if self.dispatch is not None:
             self.dispatch.end_early()
+        mine = False  # kept where `unless` is broken off by a signal handler of the program's
         while True:
             try:
-                if not self.stop_lock.acquire(timeout=-1 if unless is None else SIGNAL_EVERY):
-                    assert unless is not None
-                    if unless():
-                        return False
-                    continue
-                if unless is not None and unless():
-                    self.stop_lock.release()
-                    return False
+                mine = mine or self.stop_lock.acquire(timeout=-1 if unless is None else SIGNAL_EVERY)
+                answered = unless is not None and unless()
             except KeyboardInterrupt:
                 self._interrupted = True
             except Exception as error:  # noqa: BLE001 - a signal handler of the program's raised into this wait
                 self._drop(error)
             else:
-                return True
+                if mine and answered:
+                    self.stop_lock.release()
+                if mine or answered:
+                    return not answered
 
     @contextmanager
     def _interrupts_kept(self) -> Iterator[None]:

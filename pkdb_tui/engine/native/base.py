@@ -107,7 +107,10 @@ def variable_of(row: Mapping[str, Any]) -> NativeVariable:
     """As the debugger's side described it; numbers that JSON has no form for came as their text."""
     variable = msgspec.convert(dict(row), NativeVariable)
     if isinstance(variable.value, str) and variable.type in WIDE:
-        return msgspec.structs.replace(variable, value=_wide(variable.type, variable.value))
+        try:
+            return msgspec.structs.replace(variable, value=_wide(variable.type, variable.value))
+        except ValueError:  # gdb's own text of a value that is nowhere in memory
+            return msgspec.structs.replace(variable, value=None, error=f"can't be read: {variable.value}")
     if isinstance(variable.value, str):
         for name, number in (("float", float), ("complex", complex)):
             if variable.type.startswith(name):

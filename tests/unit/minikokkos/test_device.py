@@ -16,6 +16,7 @@ import pytest
 
 import pkdb_tui.minikokkos as pk
 from pkdb_tui.minikokkos import build, cuda
+from pkdb_tui.minikokkos.arguments import Layout, signature
 from pkdb_tui.minikokkos.cpp_types import CType
 from pkdb_tui.minikokkos.debug import Condition
 from pkdb_tui.minikokkos.program import Program, definition
@@ -215,7 +216,12 @@ def test_a_launch_without_cupy_says_what_to_install(load: Any) -> None:
 
 
 class Array:
-    """Takes the place of CuPy's arrays, which can't be made without a device."""
+    """Takes the place of CuPy's arrays, which can't be made without a device: what one over a numpy array would say."""
+
+    def __init__(self, host: np.ndarray[Any, Any], address: int = 4096) -> None:
+        self.dtype, self.ndim, self.itemsize, self.strides = host.dtype, host.ndim, host.itemsize, host.strides
+        self.flags, self.shape, self.size = host.flags, host.shape, host.size
+        self.data = SimpleNamespace(ptr=address)
 
 
 @pytest.fixture
@@ -239,6 +245,21 @@ def test_a_launch_without_a_device_says_so(load: Any, device: SimpleNamespace) -
     module = load("@pk.workunit\ndef work(i, x):\n    x[i] = i\n")
     with pytest.raises(pk.DeviceError, match=r"an NVIDIA device with its driver, and CUDA finds none.*NoDevice"):
         pk.parallel_for(pk.RangePolicy(pk.Cuda, 0, 4), module.work, x=np.zeros(4))
+
+
+@pytest.mark.usefixtures("device")
+def test_elements_at_odd_addresses_are_refused_after_a_launch_with_others(load: Any) -> None:
+    """As their types are kept from launch to launch, those launches must not be told alike."""
+    module = load("@pk.workunit\ndef work(i, x):\n    x[i] = i\n")
+    good = Array(np.zeros(8)[::2])
+    records = np.zeros(4, dtype=[("a", "u1"), ("x", "<f8")])
+    between, shifted = Array(records["x"]), Array(np.zeros(8)[::2], address=4097)
+    assert len({signature({"x": each}) for each in (good, between, shifted)}) == 3
+    policy = pk.RangePolicy(pk.Cuda, 0, 4)
+    assert Layout(definition(module.work), "for", policy, {"x": good}).types["x"].is_view
+    for odd in (between, shifted):
+        with pytest.raises(pk.ArgumentError, match=r"x is an array whose elements lie at odd addresses.*x\.copy\(\)"):
+            Layout(definition(module.work), "for", policy, {"x": odd})
 
 
 @pytest.mark.usefixtures("device")

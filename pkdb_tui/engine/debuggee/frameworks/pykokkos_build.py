@@ -120,16 +120,20 @@ def _building_in(directory: Path, conditions: Sequence[Compiled]) -> Iterator[No
         _building.directory, _building.conditions = previous
 
 
+_depth = threading.RLock()
+
+
 @contextlib.contextmanager
 def _nesting_deeper() -> Iterator[None]:
     """PyKokkos' translator calls itself for each part of an expression, and what this package adds calls between."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(3 * before)
-    try:
-        yield
-    finally:
-        if sys.getrecursionlimit() == 3 * before:  # else the program has set another one
-            sys.setrecursionlimit(before)
+    with _depth:  # one at a time: what one finds would be another's otherwise, and be left behind
+        before = sys.getrecursionlimit()
+        sys.setrecursionlimit(3 * before)
+        try:
+            yield
+        finally:
+            if sys.getrecursionlimit() == 3 * before:  # else the program has set another one
+                sys.setrecursionlimit(before)
 
 
 def _before(place: tuple[str, int]) -> str:

@@ -21,7 +21,7 @@ from pkdb_tui.engine.protocol import KernelReady
 if TYPE_CHECKING:
     from pkdb_tui.engine.native.cuda import CudaController
 
-JUDGED = 4096  # threads at one place for which a condition that isn't built in is evaluated at a stop
+JUDGED = 4096  # threads at one place for which cuda-gdb evaluates a condition that isn't built in, at most
 NUMBER = (
     "(((blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x) * (blockDim.x * blockDim.y * blockDim.z)"
     " + (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x)"

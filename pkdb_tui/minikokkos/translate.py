@@ -171,8 +171,11 @@ class FunctionTranslator(Calls):
             if known.record is not None and known.text == kind.text:
                 return f"{cpp_name(target.id)} = {text};"
             if kind.is_view or kind.record is not None or known.record is not None:
-                what = "a record" if known.record is not None else "a number"
-                self.error(target, f"{target.id} is {what} already, it can't become another thing")
+                what, other = (
+                    "a view" if it.is_view else "a number" if it.record is None else "a record" for it in (known, kind)
+                )
+                other = "another" if other == what else other
+                self.error(target, f"{target.id} is {what} already, it can't become {other}")
             return f"{cpp_name(target.id)} = {cast(text, kind, CType(known.name)) if known.is_complex else text};"
         if not isinstance(target, ast.Subscript) and not isinstance(target, ast.Attribute):
             self.error(target, f"assignment to {ast.unparse(target)} is not supported in a kernel")

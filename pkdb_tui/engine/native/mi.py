@@ -261,8 +261,8 @@ class MiProcess:
             except ValueError:
                 self.garbled += 1
                 continue
-            if not line:
-                break
+            if not line.endswith(b"\n"):
+                break  # killed while it wrote: half a line tells nothing that its end doesn't
             self.hang.heard()
             if not self._over:
                 await self.feed(line.rstrip(b"\r\n"))

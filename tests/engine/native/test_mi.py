@@ -158,11 +158,16 @@ async def test_silence_ends_the_debugger_and_frees_the_asker(play: Play) -> None
             await played.ask("-b")
 
 
-async def test_death_in_the_middle_of_a_record_frees_all_askers(play: Play) -> None:
-    async with play('> a\n> b\n! 2^done,value="hal') as played:
+@pytest.mark.parametrize("last", ['2^done,value="hal', "=thread-exited,id=", '*stopped,reason="breakp'])
+async def test_death_in_the_middle_of_a_record_frees_all_askers(
+    play: Play, last: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its end is the reason they get; half a record is no fault of its own."""
+    async with play(f"> a\n> b\n! {last}") as played:
         answers = await asyncio.gather(played.ask("-a"), played.ask("-b"), return_exceptions=True)
         assert [type(answer) for answer in answers] == [NativeLost, NativeLost]
         await played.until("end")
+    assert (played.mi.garbled, caplog.records) == (0, [])
 
 
 async def test_console_text_is_collected(play: Play) -> None:
